@@ -1,0 +1,63 @@
+"""Softmax: a row of numbers becomes a row of weights that sum to one.
+
+    softmax(x)_i = exp(x_i) / Σ_j exp(x_j)
+
+exp(1000) overflows, so no function here takes exp of x itself. Taking the
+row's maximum away first changes nothing, since exp(-max) stands above and
+below the fraction, and then the largest power is exp(0) = 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Array
+
+
+def softmax(x: Array) -> Array:
+    """Return the weights of each row of x: (..., S) to (..., S).
+
+    A row of nothing but -inf has nothing to choose from: its weights are
+    all 0 and do not sum to one.
+    """
+    exponentials = np.exp(x - finite_maximum(x))
+    return exponentials / positive_sum(exponentials)
+
+
+def log_softmax(x: Array) -> Array:
+    """Return log(softmax(x)), (..., S), without ever taking log(0)."""
+    shifted = x - finite_maximum(x)
+    total = positive_sum(np.exp(shifted))
+    log_weights: Array = shifted - np.log(total)
+    return log_weights
+
+
+def log_sum_exp(x: Array) -> Array:
+    """Return log(Σ_j exp(x_j)) of each row: (..., S) to (...).
+
+    It is -inf for a row of nothing but -inf: the log of an empty sum.
+    """
+    highest = np.max(x, axis=-1)
+    exponentials = np.exp(x - finite_maximum(x))
+    total = positive_sum(exponentials)[..., 0]
+    log_total: Array = highest + np.log(total)
+    return log_total
+
+
+def finite_maximum(x: Array) -> Array:
+    """Return the maximum of each row, (..., 1), with 0 in place of -inf.
+
+    A row of nothing but -inf would give -inf - (-inf), which is NaN.
+    """
+    highest = np.max(x, axis=-1, keepdims=True)
+    return np.where(highest == -np.inf, 0.0, highest)
+
+
+def positive_sum(exponentials: Array) -> Array:
+    """Return the sum of each row, (..., 1), with 1 in place of 0.
+
+    The sum is 0 for a row of nothing but -inf alone, and then 0/1 is the
+    wanted 0 where 0/0 would be NaN.
+    """
+    total = np.sum(exponentials, axis=-1, keepdims=True)
+    return np.where(total == 0, 1.0, total)
