@@ -1,0 +1,1085 @@
+"""The lesson, to run: `python attention.py --help` says how.
+
+The numbers come from `numpy_impl.lesson` and `torch_impl.lesson`; here are
+only the words, the arguments and the printing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import io
+import itertools
+import locale
+import math
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+LANGUAGES = ("en", "zh-Hant")
+VERSIONS = {"numpy": "NumPy", "torch": "PyTorch"}
+CHOICES = {
+    "--impl": (*VERSIONS, "both"),
+    "--lang": LANGUAGES,
+    "--section": ("1", "2", "3", "4", "5"),
+}
+# Tables of scores that stand in memory at once at the peak: the scores,
+# the masked scores, their powers and the weights, and the mask itself.
+PEAK_TABLES = 4.5
+MIB = 2**20
+
+# Every word the program says, in both languages; a line is a sentence.
+WORDS: dict[str, tuple[str, str]] = {
+    "title": (
+        "Attention, written twice",
+        "注意力，寫兩遍",
+    ),
+    "poem": (
+        "The tokens are five characters of a poem by Li Bai: {tokens}",
+        "五個字元來自李白的〈靜夜思〉：{tokens}",
+    ),
+    "both": (
+        "Each number is computed twice, by NumPy and by PyTorch {version}.",
+        "每個數字都算兩遍：NumPy 一遍，PyTorch {version} 一遍。",
+    ),
+    "numpy": ("Computed by NumPy.", "由 NumPy 計算。"),
+    "torch": (
+        "Computed by PyTorch {version}.",
+        "由 PyTorch {version} 計算。",
+    ),
+    "no torch": (
+        "PyTorch is not installed here, so NumPy computes alone.",
+        "這裡沒有安裝 PyTorch，所以只由 NumPy 計算。",
+    ),
+    "zero": ("· is exactly 0.", "· 表示恰好是 0。"),
+    "difference": (
+        "Largest difference between NumPy and PyTorch: {largest:.1e}",
+        "NumPy 與 PyTorch 最多相差 {largest:.1e}",
+    ),
+    "sdpa": (
+        "Largest difference from PyTorch's scaled_dot_product_attention:",
+        "與 PyTorch 的 scaled_dot_product_attention 最多相差：",
+    ),
+    "no sdpa": (
+        "Compare it with PyTorch's scaled_dot_product_attention: --impl both",
+        "要與 PyTorch 的 scaled_dot_product_attention 比較：--impl both",
+    ),
+    "section 1": (
+        "1  Averaging: every position trusts its whole past equally",
+        "1  平均：每個位置對過去一視同仁",
+    ),
+    "text 1": (
+        "Each position takes the mean of itself and all before it.\n"
+        "All means at once are one product: a lower-triangular matrix of\n"
+        "weights times x.",
+        "每個位置取自己和之前所有位置的平均。\n"
+        "一次矩陣乘法就算出所有平均：下三角的權重矩陣乘以 x。",
+    ),
+    "row 3": ("row 3 of the product", "乘積的第 3 列"),
+    "mean of 3": ("mean of the first three", "前三個向量的平均"),
+    "section 2": (
+        "2  Query and key: weights that depend on what is there",
+        "2  查詢與鍵：權重取決於內容",
+    ),
+    "text 2": (
+        "{token} asks with its query {query}; each token offers a key.\n"
+        "The dot product of query and key is a score, and softmax turns the\n"
+        "scores into weights that sum to one. Greater scores in the same\n"
+        "order make sharper weights.",
+        "「{token}」用查詢 {query} 發問，每個字用自己的鍵回應。\n"
+        "查詢與鍵的內積是分數，softmax 再把分數變成總和為一的權重。\n"
+        "順序相同而分數更大，權重就更集中。",
+    ),
+    "key 0": ("key: light", "鍵：光亮"),
+    "key 1": ("key: place", "鍵：處所"),
+    "score": ("score", "分數"),
+    "weight": ("weight", "權重"),
+    "sharp weight": ("weight, scores × {times:g}", "權重，分數 × {times:g}"),
+    "section 3": (
+        "3  Causal mask: no position sees a later one",
+        "3  因果遮罩：看不到後面的位置",
+    ),
+    "text 3": (
+        "A score that must not count becomes -inf before the softmax, and\n"
+        "exp(-inf) = 0. Query and key are random here: the weights have no\n"
+        "meaning until they are trained.",
+        "不該算進來的分數，在 softmax 之前設為 -inf，而 exp(-inf) = 0。\n"
+        "這裡的查詢與鍵是亂數：還沒訓練，權重就沒有意義。",
+    ),
+    "section 4": (
+        "4  Dividing by √d: scores that do not grow with the width",
+        "4  除以 √d：分數不隨維度變大",
+    ),
+    "text 4": (
+        "The dot product of two random vectors of width d has deviation √d.\n"
+        "Undivided, the greatest weight of a row nears 1: the softmax is\n"
+        "saturated, and hardly any gradient passes through it.",
+        "兩個 d 維亂數向量的內積，標準差是 √d。\n"
+        "不除的話，每列最大的權重會接近 1：softmax 飽和，梯度幾乎傳不過去。",
+    ),
+    "deviation": ("deviation", "標準差"),
+    "unscaled": ("undivided", "不除"),
+    "scaled": ("divided", "除以 √d"),
+    "columns 4": (
+        "Deviation of q·k; greatest weight, undivided and divided:",
+        "q·k 的標準差；不除與除以 √d 時的最大權重：",
+    ),
+    "section 5": ("5  One complete head", "5  一個完整的注意力頭"),
+    "text 5": (
+        "Three matrices make query, key and value out of x: what asks, what\n"
+        "is found, and what is given. They are what is learned.",
+        "三個矩陣把 x 變成查詢、鍵與值：拿什麼去問、靠什麼被找到、給出什麼。\n"
+        "要學的就是這三個矩陣。",
+    ),
+    "shapes": (
+        "x {x} → query, key, value {query} → output {output}",
+        "x {x} → 查詢、鍵、值 {query} → 輸出 {output}",
+    ),
+    "cost": (
+        "The table of scores is T × T: twice the length, four times the\n"
+        "table. Exercise 3 measures it.",
+        "分數表的大小是 T × T：長度加倍，表就變四倍。練習 3 會實際量一量。",
+    ),
+    "next": (
+        "Go on: python attention.py exercise 1 (or 2, 3), or quiz",
+        "接下來：python attention.py exercise 1（或 2、3），或 quiz",
+    ),
+    "exercise 1": (
+        "Exercise 1  Another query for {token}",
+        "練習 1  替「{token}」換一個查詢",
+    ),
+    "text e1": (
+        "The query of {token} was {before}; now it is {after}.\n"
+        "The keys are the same, so only the question has changed.",
+        "「{token}」的查詢本來是 {before}，現在是 {after}。\n"
+        "鍵沒有變，變的只是問題。",
+    ),
+    "weight before": ("weight before", "原來的權重"),
+    "change": ("change", "增減"),
+    "exercise 2": (
+        "Exercise 2  The head without its causal mask",
+        "練習 2  拿掉因果遮罩的注意力頭",
+    ),
+    "text e2": (
+        "With the mask (above) and without it (below): every position now\n"
+        "sees the whole line. The last row had seen it all before.",
+        "上面有遮罩，下面沒有：每個位置都看得到整句。\n最後一列本來就看得到全部，所以不變。",
+    ),
+    "exercise 3": (
+        "Exercise 3  What length costs",
+        "練習 3  長度的代價",
+    ),
+    "text e3": (
+        "One causal head of width {width}, float32; median of {runs} runs.",
+        "一個寬度 {width} 的因果注意力頭，float32；取 {runs} 次的中位數。",
+    ),
+    "table": ("table", "分數表"),
+    "exponent": ("exponent", "指數"),
+    "text exponent": (
+        "Time grows as T to the power of the exponent; the table as T².",
+        "時間與 T 的「指數」次方成正比；分數表與 T² 成正比。",
+    ),
+    "timing": ("timing", "計時"),
+    "quiz": ("Three questions", "三個問題"),
+    "show": ("Press Enter for the answer.", "按 Enter 看答案。"),
+    "answers": (
+        "The answers: python attention.py quiz --answers",
+        "看答案：python attention.py quiz --answers",
+    ),
+    "question 1": (
+        "1  What do query, key and value each do?",
+        "1  查詢、鍵、值各做什麼？",
+    ),
+    "answer 1": (
+        "The query asks, the key is what the query is compared with, and the\n"
+        "value is what is handed over. In section 2 {token}'s query with the\n"
+        "key of {best} scores {score:.2f}: {weight:.0%} of what {token} "
+        "gathers is the\nvalue of {best}. Values have no say in the weights.",
+        "查詢負責發問，鍵拿來與查詢比對，值是真正交出去的內容。\n"
+        "在第 2 節，「{token}」的查詢對「{best}」的鍵得 {score:.2f} 分，"
+        "所以「{token}」收到的內容有\n{weight:.0%} 來自「{best}」的值。"
+        "值完全不影響權重。",
+    ),
+    "question 2": (
+        "2  How is the causal mask made, and why before the softmax?",
+        "2  因果遮罩怎麼做？為什麼要在 softmax 之前？",
+    ),
+    "answer 2": (
+        "Below and on the diagonal scores stay, above it they become -inf:\n"
+        "a position is trained to predict what comes next and must not see\n"
+        "it. After the softmax it would be too late: setting weights to 0\n"
+        "there leaves row 1 of section 3 with a sum of {late:.2f}; "
+        "before it, {early:.2f}.",
+        "對角線以下（含）的分數留著，以上設為 -inf：\n"
+        "每個位置要學會預測下一個字，所以不能先看到答案。\n"
+        "在 softmax 之後才做就太遲了：那時把權重設為 0，第 3 節第 1 列的總和\n"
+        "只剩 {late:.2f}；在之前做則是 {early:.2f}。",
+    ),
+    "question 3": (
+        "3  Why are the scores divided by √d?",
+        "3  為什麼分數要除以 √d？",
+    ),
+    "answer 3": (
+        "A dot product adds d products, so its deviation grows as √d: for\n"
+        "d = {d} it was {deviation:.2f}, and √d is {root:.2f}. Such scores "
+        "give one\nkey nearly all, {unscaled:.2f} of the weight on average, "
+        "and the others\nhardly any gradient; divided, it is {scaled:.2f}.",
+        "內積是 d 個乘積相加，標準差隨 √d 變大：d = {d} 時量到 "
+        "{deviation:.2f}，而 √d 是 {root:.2f}。\n"
+        "這麼大的分數會讓一個鍵幾乎獨占權重，平均占 {unscaled:.2f}，"
+        "其他的鍵幾乎沒有梯度；\n除以 √d 之後是 {scaled:.2f}。",
+    ),
+    "wrote": ("wrote {path}", "已寫入 {path}"),
+    # Help and errors.
+    "help": (
+        """\
+python attention.py [options]                    the five sections
+python attention.py exercise 1 [--query A B]     another query for 光
+python attention.py exercise 2                   the head without its mask
+python attention.py exercise 3 [--lengths T ...] what length costs
+python attention.py quiz [--answers]             three questions
+
+  --impl numpy|torch|both   which version computes (both)
+  --lang en|zh-Hant         the language (that of your locale)
+  --section N ...           only these of the sections 1 to 5 (all)
+  --plain                   no colour, stable text; also when the output
+                            is no terminal
+  --plot DIR                write each matrix as an SVG heat map to DIR
+  --query A B               exercise 1: the query, two numbers (0 1)
+  --lengths T ...           exercise 3: the lengths (1000 2000 4000)
+  --answers                 quiz: show the answers without waiting
+  -h, --help                this text""",
+        """\
+python attention.py [選項]                       五節課
+python attention.py exercise 1 [--query A B]     替「光」換一個查詢
+python attention.py exercise 2                   拿掉因果遮罩的注意力頭
+python attention.py exercise 3 [--lengths T ...] 長度的代價
+python attention.py quiz [--answers]             三個問題
+
+  --impl numpy|torch|both   由哪個版本計算（both）
+  --lang en|zh-Hant         語言（依系統語言）
+  --section N ...           只看第 1 到 5 節中的這幾節（全部）
+  --plain                   不用顏色，文字固定；輸出不是終端機時也一樣
+  --plot DIR                把每個矩陣畫成 SVG 熱圖，寫到 DIR
+  --query A B               練習 1：查詢，兩個數字（0 1）
+  --lengths T ...           練習 3：長度（1000 2000 4000）
+  --answers                 問題：不等待，直接顯示答案
+  -h, --help                這份說明""",
+    ),
+    "bad choice": (
+        "{name} is {value!r}, possible: {possible}",
+        "{name} 是 {value!r}，可以用的有：{possible}",
+    ),
+    "no value": (
+        "{name} needs {needed}",
+        "{name} 後面要有{needed}",
+    ),
+    "for --impl": (
+        " or ".join(CHOICES["--impl"]),
+        "、".join(CHOICES["--impl"]),
+    ),
+    "for --lang": (" or ".join(LANGUAGES), "、".join(LANGUAGES)),
+    "for --section": ("one or more of 1 to 5", "一或多個 1 到 5 的數字"),
+    "for --plot": ("a folder", "一個資料夾"),
+    "for --query": ("two numbers", "兩個數字"),
+    "for --lengths": ("one or more whole numbers", "一或多個整數"),
+    "bad command": (
+        "{value!r} is not possible: nothing, exercise 1, exercise 2, "
+        "exercise 3 or quiz",
+        "不能用 {value!r}：可以不寫，或寫 exercise 1、exercise 2、"
+        "exercise 3、quiz",
+    ),
+    "bad option": (
+        "{name} is no option, possible: {possible}",
+        "沒有 {name} 這個選項，可以用的有：{possible}",
+    ),
+    "bad place": (
+        "{name} is not for this, but for: {possible}",
+        "{name} 不能用在這裡，只能用在：{possible}",
+    ),
+    "lesson": ("the lesson", "課程本身"),
+    "bad number": (
+        "{name} is {value!r}, expected a finite number",
+        "{name} 是 {value!r}，應該是有限的數",
+    ),
+    "bad length": (
+        "{name} is {value!r}, expected a whole number from 1",
+        "{name} 是 {value!r}，應該是 1 以上的整數",
+    ),
+    "missing": (
+        "{name} needs {package}, which is not installed: "
+        "pip install {package}",
+        "{name} 需要 {package}，這裡沒有安裝：pip install {package}",
+    ),
+    "bad folder": (
+        "--plot cannot write to {path}: {reason}",
+        "--plot 無法寫入 {path}：{reason}",
+    ),
+    "no room": (
+        "--lengths {T}: the table of scores takes {table:.0f} MiB, with its "
+        "copies {peak:.0f} MiB; {free:.0f} MiB are free, enough for {fits}",
+        "--lengths {T}：分數表要 {table:.0f} MiB，連同副本要 {peak:.0f} MiB；"
+        "可用的只有 {free:.0f} MiB，最長可到 {fits}",
+    ),
+}
+COMMANDS = ("", "exercise 1", "exercise 2", "exercise 3", "quiz")
+# Options that only some commands take; "" is the lesson itself.
+PLACES = {
+    "--section": ("",),
+    "--query": ("exercise 1",),
+    "--lengths": ("exercise 3",),
+    "--answers": ("quiz",),
+    "--plot": ("", "exercise 1", "exercise 2"),
+}
+
+
+class BadArgumentError(Exception):
+    """What is wrong with the arguments, in one line."""
+
+
+def word(lang: str, key: str, **values: Any) -> str:
+    """Return the words of `key` in a language, with the values put in."""
+    return WORDS[key][LANGUAGES.index(lang)].format(**values)
+
+
+class Version:
+    """One of the two packages, and its own copy of the lesson's inputs."""
+
+    def __init__(self, name: str) -> None:
+        self.name = VERSIONS[name]
+        self.package: ModuleType = importlib.import_module(f"{name}_impl")
+        self.lesson: Any = self.package.lesson
+        self.inputs = self.lesson.draw_inputs()
+
+    def section(self, number: int) -> dict[str, NDArray[Any]]:
+        """Return the numbers of a section by name, as NumPy arrays."""
+        lesson, inputs = self.lesson, self.inputs
+        steps = {
+            1: lambda: lesson.average_the_past(inputs.past),
+            2: lambda: lesson.match_keys(),
+            3: lambda: lesson.look_back(inputs.query, inputs.key),
+            4: lambda: lesson.vary_width(inputs.widths),
+            5: lambda: self.head(causal=True),
+        }
+        return self.to_numpy(steps[number]())
+
+    def head(self, causal: bool) -> Any:
+        """Return the steps of section 5's head, with a mask or without."""
+        i, T = self.inputs, len(self.lesson.TOKENS)
+        mask = self.package.masks.causal_mask(T, T) if causal else None
+        return self.lesson.one_head(i.x, i.w_q, i.w_k, i.w_v, mask)
+
+    def to_numpy(self, steps: Any) -> dict[str, NDArray[Any]]:
+        """Return the fields of a record as NumPy arrays."""
+        return {
+            name: np.asarray(value)
+            if isinstance(value, tuple)
+            else self.package.to_numpy(value)
+            for name, value in steps._asdict().items()
+        }
+
+
+def largest_difference(
+    one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]
+) -> float:
+    """Return how far two records lie apart; -inf on both sides is equal."""
+    pairs = zip(one.values(), other.values(), strict=True)
+    return max(
+        float(
+            np.max(np.abs(np.where(a == b, 0.0, a) - np.where(a == b, 0, b)))
+        )
+        for a, b in pairs
+    )
+
+
+def sdpa_difference(steps: dict[str, NDArray[Any]], causal: bool) -> float:
+    """Return how far a head's output lies from PyTorch's own function."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    query, key, value = (
+        torch.tensor(steps[name])[None] for name in ("query", "key", "value")
+    )
+    output = scaled_dot_product_attention(query, key, value, is_causal=causal)
+    return float(np.max(np.abs(output[0].numpy() - steps["output"])))
+
+
+class Page:
+    """Where words, tables and heat maps go: a terminal or plain text."""
+
+    def __init__(self, lang: str, plain: bool, plot: Path | None) -> None:
+        self.lang = lang
+        self.plot = plot
+        self.console = Console(
+            width=79 if plain else None,
+            color_system=None if plain else "auto",
+            force_terminal=False if plain else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def word(self, key: str, **values: Any) -> str:
+        """Return the words of `key` in the page's language."""
+        return word(self.lang, key, **values)
+
+    def title(self, key: str, **values: Any) -> None:
+        """Print a heading."""
+        self.console.print()
+        self.line(Text(self.word(key, **values), style="bold"))
+
+    def say(self, key: str, **values: Any) -> None:
+        """Print what WORDS has under `key`."""
+        self.line(Text(self.word(key, **values)))
+
+    def line(self, text: Text) -> None:
+        """Print text as it is, without breaking its lines anew."""
+        self.console.print(text, soft_wrap=True)
+
+    def grid(self, rows: Iterable[Sequence[Text]]) -> None:
+        """Print rows of cells in columns; CJK characters are two wide."""
+        table = Table.grid()
+        for number, row in enumerate(rows):
+            if number == 0:
+                table.add_column(no_wrap=True)
+                for _ in row[1:]:
+                    table.add_column(no_wrap=True, justify="right")
+            table.add_row(*row)
+        self.console.print(table)
+
+    def matrix(
+        self,
+        name: str,
+        values: NDArray[Any],
+        rows: Sequence[str],
+        columns: Sequence[str],
+        above: Sequence[tuple[str, Iterable[str]]] = (),
+        below: Sequence[tuple[str, Iterable[str]]] = (),
+    ) -> None:
+        """Print a matrix of weights as a heat map, and write it if asked.
+
+        Above and below it may stand rows of text in the same columns.
+        """
+
+        def cells(label: str, row: Iterable[str]) -> list[Text]:
+            return [Text(label), *(Text(f"{cell:>6}") for cell in row)]
+
+        self.grid(
+            [
+                cells("", columns),
+                *(cells(*row) for row in above),
+                *(
+                    [Text(label), *map(heat_cell, row)]
+                    for label, row in zip(rows, values.tolist(), strict=True)
+                ),
+                *(cells(*row) for row in below),
+            ]
+        )
+        if self.plot is not None:
+            path = self.plot / f"{name}.svg"
+            title = self.word(name.replace("-", " "), token="光")
+            write_heat_map(path, title, values, rows, columns)
+            self.say("wrote", path=path)
+
+
+# Five colours of matplotlib's viridis, which its heat maps have too.
+VIRIDIS = (
+    (68, 1, 84),
+    (59, 82, 139),
+    (33, 145, 140),
+    (94, 201, 98),
+    (253, 231, 37),
+)
+
+
+def heat_cell(weight: float) -> Text:
+    """Return a weight with its colour behind it; an exact 0 is a dot."""
+    place = min(max(weight, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    left = min(int(place), len(VIRIDIS) - 2)
+    red, green, blue = (
+        round(a + (b - a) * (place - left))
+        for a, b in zip(VIRIDIS[left], VIRIDIS[left + 1], strict=True)
+    )
+    ink = "black" if weight > 0.6 else "white"
+    text = f"{'·' if weight == 0 else format(weight, '.2f'):>6}"
+    return Text(text, style=f"{ink} on rgb({red},{green},{blue})")
+
+
+def write_heat_map(
+    path: Path,
+    title: str,
+    values: NDArray[Any],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> None:
+    """Write one SVG whose text stays text, whole or not at all."""
+    import logging
+    import warnings
+
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    # Text stays text: the reader's machine has the CJK font, this one
+    # need not, and matplotlib says at length which it cannot find.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    fonts = ["DejaVu Sans", "Noto Sans CJK TC", "PingFang TC"]
+    style: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": path.name,
+        "font.family": [*fonts, "Microsoft JhengHei", "sans-serif"],
+    }
+    with matplotlib.rc_context(style):
+        size = (2.5 + 0.7 * len(columns), 1.2 + 0.6 * len(rows))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.add_subplot()
+        axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        axes.set_title(title, fontsize=10)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        for (row, column), weight in np.ndenumerate(values):
+            axes.text(
+                column,
+                row,
+                "·" if weight == 0 else f"{weight:.2f}",
+                ha="center",
+                va="center",
+                color="black" if weight > 0.6 else "white",
+            )
+        unfinished = path.with_suffix(".svg.part")
+        figure.savefig(unfinished, format="svg", metadata={"Date": None})
+    unfinished.replace(path)
+
+
+def show_section_1(page: Page, version: Version) -> None:
+    """Print section 1."""
+    tokens = version.lesson.TOKENS
+    numbers = version.section(1)
+    page.matrix("section-1", numbers["weights"], tokens, tokens)
+    page.say("zero")
+    past = version.package.to_numpy(version.inputs.past)
+    rows = {"row 3": numbers["means"][2], "mean of 3": past[:3].mean(axis=0)}
+    page.grid(
+        [Text(page.word(key)), *(Text(f"{x:8.3f}") for x in row)]
+        for key, row in rows.items()
+    )
+
+
+def show_section_2(page: Page, version: Version) -> None:
+    """Print section 2."""
+    lesson, numbers = version.lesson, version.section(2)
+    page.matrix(
+        "section-2",
+        np.stack([numbers["weights"], numbers["sharp_weights"]]),
+        [
+            page.word("weight"),
+            page.word("sharp weight", times=lesson.SHARPNESS),
+        ],
+        lesson.TOKENS,
+        key_rows(page, version, numbers["scores"]),
+    )
+
+
+def key_rows(
+    page: Page, version: Version, scores: NDArray[Any]
+) -> list[tuple[str, Iterable[str]]]:
+    """Return the keys and the scores of section 2 as rows of text."""
+    keys = np.asarray(version.lesson.KEYS).T
+    rows = {"key 0": keys[0], "key 1": keys[1], "score": scores}
+    return [
+        (page.word(key), [f"{x:.2f}" for x in row])
+        for key, row in rows.items()
+    ]
+
+
+def show_section_3(page: Page, version: Version) -> None:
+    """Print section 3."""
+    tokens = version.lesson.TOKENS
+    page.matrix("section-3", version.section(3)["weights"], tokens, tokens)
+
+
+def show_section_4(page: Page, version: Version) -> None:
+    """Print section 4."""
+    numbers = version.section(4)
+    page.say("columns 4")
+    names = ("deviation", "unscaled", "scaled")
+    first, *rest = (page.word(name) for name in names)
+    header = ["d", first, "√d", *rest]
+    rows = [
+        [str(d), *(f"{x:.2f}" for x in (deviation, math.sqrt(d), *weights))]
+        for d, deviation, *weights in zip(
+            version.lesson.WIDTHS,
+            *(numbers[name] for name in names),
+            strict=True,
+        )
+    ]
+    page.grid([Text(f"{c:>12}") for c in row] for row in (header, *rows))
+
+
+def show_section_5(page: Page, version: Version) -> None:
+    """Print section 5."""
+    tokens = version.lesson.TOKENS
+    numbers = version.section(5)
+    page.say(
+        "shapes",
+        x=tuple(version.inputs.x.shape),
+        query=numbers["query"].shape,
+        output=numbers["output"].shape,
+    )
+    page.matrix("section-5", numbers["weights"], tokens, tokens)
+
+
+def show_sdpa(page: Page, versions: Sequence[Version], causal: bool) -> None:
+    """Print how far each version's head lies from PyTorch's function."""
+    if all(version.name == VERSIONS["numpy"] for version in versions):
+        page.say("no sdpa")
+        return
+    page.say("sdpa")
+    for version in versions:
+        steps = version.to_numpy(version.head(causal))
+        difference = sdpa_difference(steps, causal)
+        page.line(Text(f"  {version.name} {difference:.1e}"))
+
+
+SECTIONS = (
+    show_section_1,
+    show_section_2,
+    show_section_3,
+    show_section_4,
+    show_section_5,
+)
+
+
+def run_lesson(
+    page: Page, versions: Sequence[Version], sections: Sequence[int]
+) -> None:
+    """Print the sections, and after each how far the versions differ."""
+    lesson = versions[0].lesson
+    page.title("title")
+    page.say("poem", tokens=" ".join(lesson.TOKENS))
+    show_versions(page, versions)
+    for number in sections:
+        page.title(f"section {number}")
+        page.say(
+            f"text {number}",
+            token=lesson.TOKENS[-1],
+            query=vector(lesson.QUERY),
+        )
+        SECTIONS[number - 1](page, versions[0])
+        if number == 5:
+            show_sdpa(page, versions, causal=True)
+        if len(versions) == 2:
+            one, other = (version.section(number) for version in versions)
+            page.say("difference", largest=largest_difference(one, other))
+        if number == 5:
+            page.say("cost")
+    page.console.print()
+    page.say("next")
+
+
+def show_versions(page: Page, versions: Sequence[Version]) -> None:
+    """Print which version computes."""
+    names = [version.name for version in versions]
+    if VERSIONS["torch"] not in names:
+        page.say("numpy")
+        return
+    import torch
+
+    key = "both" if len(names) == 2 else "torch"
+    page.say(key, version=torch.__version__)
+
+
+def vector(numbers: Iterable[float]) -> str:
+    """Return numbers as they are written in a text: [1, 0]."""
+    return f"[{', '.join(format(x, 'g') for x in numbers)}]"
+
+
+def run_exercise_1(
+    page: Page, versions: Sequence[Version], query: Sequence[float]
+) -> None:
+    """Print the weights of another query beside those of section 2."""
+    lesson = versions[0].lesson
+    before = versions[0].section(2)["weights"]
+    after, *others = (
+        version.to_numpy(version.lesson.match_keys(tuple(query)))
+        for version in versions
+    )
+    token = lesson.TOKENS[-1]
+    page.title("exercise 1", token=token)
+    page.say(
+        "text e1",
+        token=token,
+        before=vector(lesson.QUERY),
+        after=vector(query),
+    )
+    changes = after["weights"] - before
+    page.matrix(
+        "exercise-1",
+        np.stack([after["sharp_weights"], after["weights"], before]),
+        [
+            page.word("sharp weight", times=lesson.SHARPNESS),
+            page.word("weight"),
+            page.word("weight before"),
+        ],
+        lesson.TOKENS,
+        key_rows(page, versions[0], after["scores"]),
+        [(page.word("change"), [f"{x:+.2f}" for x in changes])],
+    )
+    for other in others:
+        page.say("difference", largest=largest_difference(after, other))
+
+
+def run_exercise_2(page: Page, versions: Sequence[Version]) -> None:
+    """Print the head with its mask and without it."""
+    first = versions[0]
+    tokens = first.lesson.TOKENS
+    page.title("exercise 2")
+    page.say("text e2")
+    masked = first.to_numpy(first.head(causal=True))
+    page.matrix("section-5", masked["weights"], tokens, tokens)
+    opened, *others = (v.to_numpy(v.head(causal=False)) for v in versions)
+    page.console.print()
+    page.matrix("exercise-2", opened["weights"], tokens, tokens)
+    show_sdpa(page, versions, causal=False)
+    for other in others:
+        page.say("difference", largest=largest_difference(opened, other))
+
+
+RUNS = 3
+WIDTH = 64
+
+
+def run_exercise_3(
+    page: Page, versions: Sequence[Version], lengths: Sequence[int]
+) -> None:
+    """Print the time of a head for each length, and how it grows."""
+    page.title("exercise 3")
+    page.say("text e3", width=WIDTH, runs=RUNS)
+    steps = len(lengths) * len(versions)
+    with progress(page.word("timing"), steps) as advance:
+        times: list[list[float]] = []
+        for T in lengths:
+            times.append([])
+            for version in versions:
+                times[-1].append(median_time(version, T))
+                advance()
+    names = (f"{version.name}, ms" for version in versions)
+    rows = [["T", f"{page.word('table')}, MiB", *names]]
+    for T, row in zip(lengths, times, strict=True):
+        cells = (f"{seconds * 1000:.1f}" for seconds in row)
+        rows.append([str(T), f"{table_bytes(T) / MIB:.1f}", *cells])
+    if len(set(lengths)) > 1:
+        slopes = (
+            slope(lengths, column) for column in zip(*times, strict=True)
+        )
+        cells = (f"{x:.2f}" for x in slopes)
+        rows.append([page.word("exponent"), "2.00", *cells])
+    page.grid(
+        [Text(row[0]), *(Text(f"{c:>14}") for c in row[1:])] for row in rows
+    )
+    page.say("text exponent")
+
+
+def median_time(version: Version, T: int) -> float:
+    """Return the seconds one causal head of T positions takes."""
+    package: Any = version.package
+    randn = package.generator.Generator(0).randn
+    query, key, value = (randn(T, WIDTH) for _ in range(3))
+    mask = package.masks.causal_mask(T, T)
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        package.attention.attention(query, key, value, mask)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def slope(lengths: Sequence[int], times: Sequence[float]) -> float:
+    """Return the exponent p of the line time = c · Tᵖ through the points."""
+    logs = [math.log(T) for T in lengths], [math.log(t) for t in times]
+    return statistics.linear_regression(*logs).slope
+
+
+def table_bytes(T: int) -> int:
+    """Return the bytes of one table of T × T scores in float32."""
+    return 4 * T * T
+
+
+def check_room(lang: str, T: int) -> None:
+    """Refuse a table of scores that the memory has no room for."""
+    free = free_bytes()
+    peak = PEAK_TABLES * table_bytes(T)
+    if free is None or peak <= free:
+        return
+    fail(
+        lang,
+        "no room",
+        T=T,
+        table=table_bytes(T) / MIB,
+        peak=peak / MIB,
+        free=free / MIB,
+        fits=math.isqrt(int(free / PEAK_TABLES / table_bytes(1))),
+    )
+
+
+def free_bytes() -> int | None:
+    """Return the memory that is free, or None where nothing tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+@contextmanager
+def progress(label: str, steps: int) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on a terminal's standard error; yield its step."""
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task(label, total=steps)
+        yield partial(bar.advance, task)
+
+
+def run_quiz(page: Page, versions: Sequence[Version], answers: bool) -> None:
+    """Print the questions, and each answer when it is asked for."""
+    wait = not answers and sys.stdin.isatty() and sys.stdout.isatty()
+    numbers = quiz_numbers(versions[0])
+    page.title("quiz")
+    for question, values in enumerate(numbers, start=1):
+        page.title(f"question {question}")
+        if wait:
+            page.say("show")
+            input()
+        if wait or answers:
+            page.say(f"answer {question}", **values)
+    if not wait and not answers:
+        page.console.print()
+        page.say("answers")
+
+
+def quiz_numbers(version: Version) -> list[dict[str, Any]]:
+    """Return what the answers say in numbers, computed from the lesson."""
+    lesson = version.lesson
+    match, back, widths = (version.section(number) for number in (2, 3, 4))
+    best = int(np.argmax(match["weights"]))
+    unmasked = np.exp(back["scores"][0])
+    return [
+        {
+            "token": lesson.TOKENS[-1],
+            "best": lesson.TOKENS[best],
+            "score": match["scores"][best],
+            "weight": match["weights"][best],
+        },
+        {
+            "late": unmasked[0] / unmasked.sum(),
+            "early": back["weights"][0].sum(),
+        },
+        {
+            "d": lesson.WIDTHS[-1],
+            "root": math.sqrt(lesson.WIDTHS[-1]),
+            **{name: column[-1] for name, column in widths.items()},
+        },
+    ]
+
+
+def locale_language() -> str:
+    """Return the language that the environment asks for."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    asked = next((os.environ[n] for n in names if os.environ.get(n)), None)
+    asked = asked or locale.getlocale()[0] or ""
+    chinese = asked.lower().startswith(("zh", "chinese"))
+    return "zh-Hant" if chinese else "en"
+
+
+class Arguments(argparse.Namespace):
+    """What the command line says; None where it says nothing."""
+
+    command: list[str]
+    impl: str | None
+    lang: str
+    section: list[str] | None
+    plain: bool
+    plot: Path | None
+    query: list[float] | None
+    lengths: list[int] | None
+    answers: bool | None
+    help: bool
+
+
+def fail(lang: str, key: str, **values: Any) -> NoReturn:
+    """Raise BadArgumentError with the words of `key`."""
+    raise BadArgumentError(word(lang, key, **values))
+
+
+def parse(argv: Sequence[str], lang: str) -> Arguments:
+    """Return the arguments, or raise BadArgumentError."""
+
+    def one_of(name: str, value: str) -> str:
+        if value not in CHOICES[name]:
+            possible = " ".join(CHOICES[name])
+            fail(lang, "bad choice", name=name, value=value, possible=possible)
+        return value
+
+    def number(value: str) -> float:
+        try:
+            found = float(value)
+        except ValueError:
+            found = math.nan
+        if not math.isfinite(found):
+            fail(lang, "bad number", name="--query", value=value)
+        return found
+
+    def length(value: str) -> int:
+        if not value.isdecimal() or int(value) < 1:
+            fail(lang, "bad length", name="--lengths", value=value)
+        return int(value)
+
+    parser = argparse.ArgumentParser(
+        add_help=False, allow_abbrev=False, exit_on_error=False
+    )
+    for name in CHOICES:
+        nargs = "+" if name == "--section" else None
+        parser.add_argument(name, nargs=nargs, type=partial(one_of, name))
+    parser.set_defaults(lang=lang)
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--query", nargs=2, type=number)
+    parser.add_argument("--lengths", nargs="+", type=length)
+    parser.add_argument("--answers", action="store_true", default=None)
+    parser.add_argument("-h", "--help", action="store_true")
+    options = [a.option_strings[-1] for a in parser._actions]
+    parser.add_argument("command", nargs="*")
+    try:
+        arguments, unknown = parser.parse_known_intermixed_args(
+            argv, Arguments()
+        )
+    except argparse.ArgumentError as error:
+        name = error.argument_name or ""
+        fail(lang, "no value", name=name, needed=word(lang, f"for {name}"))
+    if unknown:
+        possible = " ".join(options)
+        fail(lang, "bad option", name=unknown[0], possible=possible)
+    check_places(arguments)
+    return arguments
+
+
+def check_places(arguments: Arguments) -> None:
+    """Refuse an unknown command, and an option it has no use for."""
+    lang, command = arguments.lang, " ".join(arguments.command)
+    if command not in COMMANDS:
+        fail(lang, "bad command", value=command)
+    for name, places in PLACES.items():
+        given = getattr(arguments, name.removeprefix("--")) is not None
+        if given and command not in places:
+            possible = ", ".join(p or word(lang, "lesson") for p in places)
+            fail(lang, "bad place", name=name, possible=possible)
+
+
+def installed_versions(arguments: Arguments) -> list[str]:
+    """Return the packages that compute; without torch, NumPy's alone."""
+    impl = arguments.impl
+    names = [impl] if impl in VERSIONS else list(VERSIONS)
+    if importlib.util.find_spec("torch") is not None:
+        return names
+    if impl == "torch":
+        fail(arguments.lang, "missing", name="--impl torch", package="torch")
+    return ["numpy"]
+
+
+def plot_folder(arguments: Arguments) -> Path | None:
+    """Return the folder for heat maps, made if it was not there."""
+    lang, folder = arguments.lang, arguments.plot
+    if folder is None:
+        return None
+    if importlib.util.find_spec("matplotlib") is None:
+        fail(lang, "missing", name="--plot", package="matplotlib")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(lang, "bad folder", path=folder, reason=error.strerror)
+    return folder
+
+
+def run(argv: Sequence[str]) -> None:
+    """Do what the arguments ask for."""
+    lang = asked_language(argv)
+    arguments = parse(argv, lang)
+    if arguments.help:
+        print(word(arguments.lang, "help"))
+        return
+    names = installed_versions(arguments)
+    plain = arguments.plain or not sys.stdout.isatty()
+    page = Page(arguments.lang, plain, plot_folder(arguments))
+    if arguments.impl != "numpy" and names == ["numpy"]:
+        page.say("no torch")
+    if arguments.command == ["exercise", "3"]:
+        lengths = arguments.lengths or [1000, 2000, 4000]
+        check_room(page.lang, max(lengths))
+    versions = [Version(name) for name in names]
+    match arguments.command:
+        case ["exercise", "1"]:
+            run_exercise_1(page, versions, arguments.query or [0.0, 1.0])
+        case ["exercise", "2"]:
+            run_exercise_2(page, versions)
+        case ["exercise", "3"]:
+            run_exercise_3(page, versions, lengths)
+        case ["quiz"]:
+            run_quiz(page, versions, bool(arguments.answers))
+        case _:
+            sections = arguments.section or CHOICES["--section"]
+            run_lesson(page, versions, sorted({int(n) for n in sections}))
+
+
+def asked_language(argv: Sequence[str]) -> str:
+    """Return the language to speak while the arguments are read."""
+    for flag, value in itertools.pairwise(argv):
+        if flag == "--lang" and value in LANGUAGES:
+            return value
+    return locale_language()
+
+
+def main() -> int:
+    """Run the program and return its exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        run(sys.argv[1:])
+        sys.stdout.flush()
+    except BadArgumentError as error:
+        print(f"attention.py: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, EOFError):
+        print(file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter must not
+        # try once more to write to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
