@@ -1026,12 +1026,12 @@ def run(argv: Sequence[str]) -> None:
     """Do what the arguments ask for."""
     lang = asked_language(argv)
     arguments = parse(argv, lang)
-    if arguments.help:
-        print(word(arguments.lang, "help"))
-        return
-    names = installed_versions(arguments)
     plain = arguments.plain or not sys.stdout.isatty()
     page = Page(arguments.lang, plain, plot_folder(arguments))
+    if arguments.help:
+        page.say("help")
+        return
+    names = installed_versions(arguments)
     if arguments.impl != "numpy" and names == ["numpy"]:
         page.say("no torch")
     if arguments.command == ["exercise", "3"]:
@@ -1066,18 +1066,12 @@ def main() -> int:
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         run(sys.argv[1:])
-        sys.stdout.flush()
     except BadArgumentError as error:
         print(f"attention.py: {error}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, EOFError):
         print(file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; the interpreter must not
-        # try once more to write to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     return 0
 
 

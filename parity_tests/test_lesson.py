@@ -1,0 +1,173 @@
+"""lesson: both sides against each other and against the recorded numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attention
+import numpy_impl
+import torch_impl
+from parity_tests import bounds
+from parity_tests.compare import assert_steps_within, assert_within
+
+# What the lesson is known by, to the printed digit. A dot is an exact 0.
+RECORDED = {
+    1: """
+        1.00 · · · ·
+        0.50 0.50 · · ·
+        0.33 0.33 0.33 · ·
+        0.25 0.25 0.25 0.25 ·
+        0.20 0.20 0.20 0.20 0.20
+        """,
+    2: """
+        0.10 0.00 0.90 1.00 0.80
+        0.90 1.00 0.10 0.00 0.20
+        0.10 0.00 0.90 1.00 0.80
+        0.12 0.11 0.26 0.29 0.23
+        0.01 0.00 0.30 0.50 0.18
+        """,
+    3: """
+        1.00 · · · ·
+        0.96 0.04 · · ·
+        0.24 0.26 0.50 · ·
+        0.09 0.39 0.43 0.09 ·
+        0.02 0.14 0.02 0.09 0.73
+        """,
+    4: """
+        16 3.89 4.00 0.79 0.53
+        64 8.17 8.00 0.86 0.47
+        256 16.08 16.00 0.95 0.47
+        1024 32.53 32.00 0.92 0.39
+        """,
+}
+EXERCISE_1 = """
+    0.10 0.00 0.90 1.00 0.80
+    0.90 1.00 0.10 0.00 0.20
+    0.90 1.00 0.10 0.00 0.20
+    0.37 0.61 0.01 0.00 0.01
+    0.29 0.32 0.13 0.12 0.14
+    0.12 0.11 0.26 0.29 0.23
+    +0.17 +0.21 -0.13 -0.17 -0.09
+    """
+IMPLS = ["numpy", "torch"]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return what the program prints for some arguments."""
+    attention.run([*arguments, "--plain", "--lang", "en"])
+    return capsys.readouterr().out
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the rows of five numbers in a text, without their labels."""
+    number = r"(?:[+-]?\d+(?:\.\d\d)?|·)"
+    pattern = rf"(?:^|\s)({number}(?:\s+{number}){{4}})$"
+    found = re.findall(pattern, text, flags=re.MULTILINE)
+    return [row.split() for row in found]
+
+
+@pytest.mark.parametrize("impl", IMPLS)
+@pytest.mark.parametrize("section", RECORDED)
+def test_recorded_numbers(
+    section: int, impl: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "--impl", impl, "--section", str(section))
+    assert rows(text) == rows(RECORDED[section].replace("        ", ""))
+
+
+@pytest.mark.parametrize("impl", IMPLS)
+def test_recorded_numbers_of_exercise_1(
+    impl: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "exercise", "1", "--impl", impl)
+    assert rows(text) == rows(EXERCISE_1.replace("    ", ""))
+
+
+def test_the_sections_are_the_same_alone_and_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    whole = printed(capsys, "--impl", "numpy")
+    for section in range(1, 6):
+        alone = printed(capsys, "--impl", "numpy", "--section", str(section))
+        body = alone[alone.index(f"\n{section}  ") :]
+        assert body[: body.index("\nGo on")].strip() in whole
+
+
+def test_row_3_is_the_mean_of_the_first_three(side: ModuleType) -> None:
+    past = side.lesson.draw_inputs().past
+    means = side.to_numpy(side.lesson.average_the_past(past).means)
+    mean = side.to_numpy(past)[:3].mean(axis=0)
+    u = bounds.gamma(8, np.float32) * np.abs(side.to_numpy(past)).max()
+    assert_within("row 3", means[2], mean, u)
+
+
+def head_steps(side: ModuleType, inputs: Any, mask: Any) -> dict[str, Any]:
+    """Return the steps of section 5 from the same inputs on either side."""
+    arrays = (side.from_numpy(getattr(inputs, n)) for n in inputs._fields[4:])
+    steps = side.lesson.one_head(*arrays, mask)
+    return {n: side.to_numpy(a) for n, a in steps._asdict().items()}
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_section_5_and_sdpa(causal: bool) -> None:
+    inputs = numpy_impl.lesson.draw_inputs()
+    found = []
+    for side in (numpy_impl, torch_impl):
+        mask = side.masks.causal_mask(5, 5) if causal else None
+        found.append(head_steps(side, inputs, mask))
+    one, other = found
+    millionth = dict.fromkeys(one, 1e-6)
+    assert_steps_within(one, other, millionth)
+    for steps in found:
+        assert attention.sdpa_difference(steps, causal) <= 1e-6
+        widths = [steps[name].shape for name in ("query", "key", "value")]
+        assert widths == [(5, 8)] * 3
+        assert steps["output"].shape == (5, 8)
+        upper = np.triu(np.ones((5, 5), dtype=bool), k=1)
+        assert np.all((steps["weights"] == 0) == (upper & causal))
+
+
+@pytest.mark.skipif(
+    not torch.__version__.startswith("2.13."),
+    reason="the figure was recorded with torch 2.13",
+)
+def test_recorded_difference_from_sdpa(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = printed(capsys, "--impl", "torch", "--section", "5")
+    found = re.search(r"PyTorch (\d\.\de-\d\d)", text)
+    assert found is not None
+    assert float(found[1]) <= 2.4e-7
+
+
+def test_both_sides_draw_the_same_inputs() -> None:
+    one, other = (s.lesson.draw_inputs() for s in (numpy_impl, torch_impl))
+    flat = [
+        [*i[:3], *(a for w in i.widths for a in w), *i[4:]]
+        for i in (one, other)
+    ]
+    assert len(flat[0]) == len(flat[1]) == 3 + 4 * 6 + 4
+    for number, (a, b) in enumerate(zip(*flat, strict=True)):
+        assert_within(f"input {number}", a, b, bounds.normal_numbers(16))
+
+
+def test_readmes_show_what_the_lesson_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = Path(attention.__file__).parent
+    for name, lang in (("README.md", "en"), ("README.zh-Hant.md", "zh-Hant")):
+        text = (root / name).read_text(encoding="utf-8")
+        found = re.search(r"```text\n(.*?)```", text, flags=re.DOTALL)
+        assert found is not None, f"{name} shows nothing of the lesson"
+        attention.run(["--plain", "--lang", lang, "--section", "2", "3"])
+        # How far the versions differ is the machine's, not the lesson's.
+        lines = capsys.readouterr().out.splitlines()
+        for line in found[1].splitlines():
+            assert line in lines, f"{name}: {line!r} is not printed"

@@ -1,0 +1,139 @@
+"""The two packages are one text in two libraries: same rooms, same names.
+
+A function may differ in its expressions. It may not differ in its name, its
+parameters, their defaults and types, the names of its local variables and
+the order in which they are assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import numpy_impl
+import torch_impl
+
+ROOMS = sorted(
+    {
+        path.stem
+        for package in (numpy_impl, torch_impl)
+        for path in Path(str(package.__file__)).parent.glob("*.py")
+    }
+)
+# Each library's own idiom: nn.Module defines forward and is called.
+IDIOM = {"forward": "__call__"}
+# Rooms whose two sides do different work: one of them is the library's.
+DIFFERENT_WORK = {"arrays", "generator"}
+
+
+def source(package: ModuleType, room: str) -> ast.Module:
+    """Return the parsed file of a room."""
+    path = Path(str(package.__file__)).with_name(f"{room}.py")
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def assignments(function: ast.FunctionDef) -> list[str]:
+    """Return the local names in the order in which they are assigned."""
+    return [
+        node.id
+        for statement in function.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+
+
+def signature(function: ast.FunctionDef) -> str:
+    """Return parameters, defaults and types as they are written."""
+    returns = ast.unparse(function.returns) if function.returns else ""
+    return f"({ast.unparse(function.args)}) -> {returns}"
+
+
+def outline(package: ModuleType, room: str) -> dict[str, Any]:
+    """Return what a reader sees of a room: each public name and its form."""
+    found: dict[str, Any] = {}
+    for node in source(package, room).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = (signature(node), assignments(node))
+        elif isinstance(node, ast.ClassDef):
+            for item in node.body:
+                if isinstance(item, ast.FunctionDef):
+                    name = IDIOM.get(item.name, item.name)
+                    form = (signature(item), assignments(item))
+                    found[f"{node.name}.{name}"] = form
+                elif isinstance(item, ast.AnnAssign):
+                    text = ast.unparse(item)
+                    found[f"{node.name}: {text}"] = "field"
+        elif isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0])] = ast.unparse(node.value)
+    return {
+        name: form
+        for name, form in found.items()
+        if not name.startswith("_") and "._" not in name.replace("__", "")
+    }
+
+
+def names_only(outline: dict[str, Any]) -> dict[str, Any]:
+    """Return the outline without the local variables."""
+    return {
+        name: form[0] if isinstance(form, tuple) else form
+        for name, form in outline.items()
+    }
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_same_public_names_and_signatures(room: str) -> None:
+    one, other = outline(numpy_impl, room), outline(torch_impl, room)
+    # What is derived by hand on one side, autograd does on the other.
+    one = {n: form for n, form in one.items() if not n.endswith("_backward")}
+    if room in DIFFERENT_WORK:
+        one, other = names_only(one), names_only(other)
+    if room == "arrays":
+        one, other = dict.fromkeys(one), dict.fromkeys(other)
+    for name in one.keys() | other.keys():
+        assert one.get(name) == other.get(name), f"{room}.{name} differs"
+    assert list(one) == list(other), f"{room} has another order"
+
+
+def test_same_exports() -> None:
+    assert numpy_impl.__all__ == torch_impl.__all__
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_agree_in_their_first_line(room: str) -> None:
+    for package in (numpy_impl, torch_impl):
+        for node in ast.walk(source(package, room)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                public = not node.name.startswith("_")
+                assert not public or ast.get_docstring(node), node.name
+
+
+@pytest.mark.parametrize("package", [numpy_impl, torch_impl])
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_only_its_library_and_the_rooms_above(
+    package: ModuleType, room: str
+) -> None:
+    library = {numpy_impl: "numpy", torch_impl: "torch"}[package]
+    allowed = {library, "__future__", "math", "typing", "dataclasses"}
+    for node in ast.walk(source(package, room)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                assert alias.name.split(".")[0] in allowed, alias.name
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            top = str(node.module).split(".")[0]
+            only_typing = top == "numpy" and room == "arrays"
+            assert top in allowed or only_typing, node.module
+
+
+@pytest.mark.parametrize("package", [numpy_impl, torch_impl])
+def test_every_public_name_is_exported(package: ModuleType) -> None:
+    rooms = {room for room in ROOMS if room != "__init__"}
+    assert rooms <= set(package.__all__)
+    for name in package.__all__:
+        assert inspect.ismodule(getattr(package, name)) or callable(
+            getattr(package, name)
+        )
