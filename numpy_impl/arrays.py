@@ -7,7 +7,7 @@ written in these terms.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,3 +25,40 @@ def from_numpy(array: NDArray[Any]) -> NDArray[Any]:
 def to_numpy(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of this side as a NumPy array: here, as it is."""
     return array
+
+
+def is_array(candidate: object) -> bool:
+    """Return whether something is an array of this side."""
+    return isinstance(candidate, np.ndarray)
+
+
+def is_floating(array: NDArray[Any]) -> bool:
+    """Return whether an array holds floating-point numbers."""
+    return bool(np.isdtype(array.dtype, "real floating"))
+
+
+def is_boolean(array: NDArray[Any]) -> TypeGuard[Mask]:
+    """Return whether an array holds booleans."""
+    return bool(np.isdtype(array.dtype, "bool"))
+
+
+def is_half(array: NDArray[Any]) -> bool:
+    """Return whether an array holds numbers of 16 bits."""
+    return np.finfo(array.dtype).bits == 16
+
+
+def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the dtype of another."""
+    return np.astype(array, like.dtype, copy=False)
+
+
+def to_float32(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in float32."""
+    return np.astype(array, np.float32)
+
+
+def describe(candidate: object) -> str:
+    """Return what something is, short enough for a message."""
+    text = repr(candidate)
+    kind = type(candidate).__name__
+    return f"{text} ({kind})" if len(text) < 40 else f"a {kind}"

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .arrays import Array, Mask
 from .masks import mask_scores
-from .softmax import softmax
+from .softmax import softmax, softmax_backward
 
 
 def attention_scores(
@@ -26,6 +28,23 @@ def attention_scores(
         scale = 1 / math.sqrt(query.shape[-1])
     # Scaled before the product: q·k may overflow where q·k/√D does not.
     return (query * scale) @ key.mT
+
+
+def attention_scores_backward(
+    d_scores: Array, query: Array, key: Array, scale: float | None = None
+) -> tuple[Array, Array]:
+    """Return the gradients of query, (..., L, D), and key, (..., S, D).
+
+    S = scale · Q Kᵀ, and so dQ = scale · dS K and dK = scale · dSᵀ Q.
+    """
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[-1])
+    d_query = scale * (d_scores @ key)
+    d_key = scale * (d_scores.mT @ query)
+    return (
+        broadcast_backward(d_query, query.shape),
+        broadcast_backward(d_key, key.shape),
+    )
 
 
 def attention_weights(scores: Array, mask: Mask | None = None) -> Array:
@@ -44,6 +63,21 @@ def weighted_sum(weights: Array, value: Array) -> Array:
     return weights @ value
 
 
+def weighted_sum_backward(
+    d_output: Array, weights: Array, value: Array
+) -> tuple[Array, Array]:
+    """Return the gradients of the weights and of value, (..., S, E).
+
+    O = P V, and so dP = dO Vᵀ and dV = Pᵀ dO.
+    """
+    d_weights = d_output @ value.mT
+    d_value = weights.mT @ d_output
+    return (
+        broadcast_backward(d_weights, weights.shape),
+        broadcast_backward(d_value, value.shape),
+    )
+
+
 def attention(
     query: Array, key: Array, value: Array, mask: Mask | None = None
 ) -> Array:
@@ -55,3 +89,39 @@ def attention(
     scores = attention_scores(query, key)
     weights = attention_weights(scores, mask)
     return weighted_sum(weights, value)
+
+
+def attention_backward(
+    d_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Mask | None = None,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients of query, key and value, in their shapes.
+
+    The three steps of `attention`, backwards. The mask needs no step of its
+    own: where it is False the weight P is 0, and with it
+    dS = P (dP - Σ P dP).
+    """
+    weights = attention_weights(attention_scores(query, key), mask)
+    d_weights, d_value = weighted_sum_backward(d_output, weights, value)
+    d_scores = softmax_backward(d_weights, weights)
+    d_query, d_key = attention_scores_backward(d_scores, query, key)
+    return d_query, d_key, d_value
+
+
+def broadcast_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Return the gradient of an array of `shape` that was broadcast.
+
+    What was used many times gets the sum of what each use gives back.
+    """
+    missing = gradient.ndim - len(shape)
+    padded = (1,) * missing + tuple(shape)
+    axes = tuple(
+        axis
+        for axis, size in enumerate(padded)
+        if size == 1 and gradient.shape[axis] != 1
+    )
+    summed = np.sum(gradient, axis=axes, keepdims=True)
+    return np.reshape(summed, shape)

@@ -28,3 +28,14 @@ def running_mean(x: Array) -> Array:
     weights = averaging_weights(x.shape[-2])
     means: Array = np.astype(weights, x.dtype) @ x
     return means
+
+
+def running_mean_backward(d_means: Array) -> Array:
+    """Return the gradient of x, (T, M), from that of its running mean.
+
+    means = A x with A the weights, and so dx = Aᵀ d_means: what position j
+    gave to every later mean comes back to it.
+    """
+    weights = averaging_weights(d_means.shape[-2])
+    dx: Array = np.astype(weights, d_means.dtype).mT @ d_means
+    return dx

@@ -8,8 +8,10 @@ They are what is learned. The same x asks (query), is found (key) and gives
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .arrays import Array, Mask
-from .attention import attention
+from .attention import attention, attention_backward, broadcast_backward
 
 
 class Head:
@@ -34,3 +36,30 @@ class Head:
         """Return what each position gathers: (..., T, M) to (..., T, E)."""
         query, key, value = self.project(x)
         return attention(query, key, value, mask)
+
+
+class HeadGradients(NamedTuple):
+    """The gradients of a head's input, (..., T, M), and of its matrices."""
+
+    x: Array
+    w_q: Array
+    w_k: Array
+    w_v: Array
+
+
+def head_backward(
+    d_output: Array, head: Head, x: Array, mask: Mask | None = None
+) -> HeadGradients:
+    """Return the gradients of x and of the head's three matrices.
+
+    q = x W_q, and so dW_q = Σ xᵀ dq over all sequences, and x, which was
+    used three times, gets dx = dq W_qᵀ + dk W_kᵀ + dv W_vᵀ.
+    """
+    query, key, value = head.project(x)
+    dq, dk, dv = attention_backward(d_output, query, key, value, mask)
+    d_x = dq @ head.w_q.mT + dk @ head.w_k.mT + dv @ head.w_v.mT
+    w_q, w_k, w_v = (
+        broadcast_backward(x.mT @ d, w.shape)
+        for d, w in ((dq, head.w_q), (dk, head.w_k), (dv, head.w_v))
+    )
+    return HeadGradients(d_x, w_q, w_k, w_v)

@@ -24,6 +24,19 @@ def softmax(x: Array) -> Array:
     return exponentials / positive_sum(exponentials)
 
 
+def softmax_backward(d_weights: Array, weights: Array) -> Array:
+    """Return the gradient of x, (..., S), from that of softmax(x) = P.
+
+    ∂P_i/∂x_j = P_i (δ_ij - P_j), and so, with dP the gradient of P,
+
+        dx_j = Σ_i dP_i P_i (δ_ij - P_j) = P_j (dP_j - Σ_i P_i dP_i).
+
+    A row of dx sums to zero, as adding a constant to x changes nothing.
+    """
+    inner: Array = np.sum(weights * d_weights, axis=-1, keepdims=True)
+    return weights * (d_weights - inner)
+
+
 def log_softmax(x: Array) -> Array:
     """Return log(softmax(x)), (..., S), without ever taking log(0)."""
     shifted = x - finite_maximum(x)
@@ -32,23 +45,43 @@ def log_softmax(x: Array) -> Array:
     return log_weights
 
 
+def log_softmax_backward(d_log: Array, weights: Array) -> Array:
+    """Return the gradient of x, (..., S), from that of log_softmax(x).
+
+    ∂(log P_i)/∂x_j = δ_ij - P_j, and so dx_j = d_j - P_j Σ_i d_i.
+    """
+    total: Array = np.sum(d_log, axis=-1, keepdims=True)
+    return d_log - weights * total
+
+
 def log_sum_exp(x: Array) -> Array:
     """Return log(Σ_j exp(x_j)) of each row: (..., S) to (...).
 
     It is -inf for a row of nothing but -inf: the log of an empty sum.
     """
-    highest = np.max(x, axis=-1)
-    exponentials = np.exp(x - finite_maximum(x))
-    total = positive_sum(exponentials)[..., 0]
-    log_total: Array = highest + np.log(total)
-    return log_total
+    highest = finite_maximum(x)
+    total = positive_sum(np.exp(x - highest))
+    log_total = highest + np.log(total)
+    empty = np.all(x == -np.inf, axis=-1, keepdims=True)
+    return np.where(empty, -np.inf, log_total)[..., 0]
+
+
+def log_sum_exp_backward(d_log: Array, weights: Array) -> Array:
+    """Return the gradient of x, (..., S), from that of its log-sum-exp.
+
+    ∂(log Σ exp x)/∂x_j = exp(x_j) / Σ exp x = P_j, so dx_j = d P_j.
+    """
+    return d_log[..., None] * weights
 
 
 def finite_maximum(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
-    A row of nothing but -inf would give -inf - (-inf), which is NaN.
+    A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
+    without entries has no maximum at all.
     """
+    if x.shape[-1] == 0:
+        return np.zeros((*x.shape[:-1], 1), dtype=x.dtype)
     highest = np.max(x, axis=-1, keepdims=True)
     return np.where(highest == -np.inf, 0.0, highest)
 

@@ -1,30 +1,39 @@
 """Attention in PyTorch, one module a concept.
 
-In reading order: averaging, softmax, masks, attention, head, generator,
-lesson. The package `numpy_impl` has the same modules and names.
+In reading order: averaging, softmax, masks, dropout, attention, arguments,
+sdpa, head, generator, lesson. The package `numpy_impl` has the same
+modules and names.
 """
 
 from . import (
+    arguments,
     arrays,
     attention,
     averaging,
+    dropout,
     generator,
     head,
     lesson,
     masks,
+    sdpa,
     softmax,
 )
 from .arrays import from_numpy, to_numpy
+from .sdpa import scaled_dot_product_attention
 
 __all__ = [
+    "arguments",
     "arrays",
     "attention",
     "averaging",
+    "dropout",
     "from_numpy",
     "generator",
     "head",
     "lesson",
     "masks",
+    "scaled_dot_product_attention",
+    "sdpa",
     "softmax",
     "to_numpy",
 ]

@@ -7,7 +7,7 @@ written in these terms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import torch
 
@@ -25,5 +25,52 @@ def from_numpy(array: NDArray[Any]) -> Array:
 
 
 def to_numpy(array: Array) -> NDArray[Any]:
-    """Return an array of this side as a NumPy array."""
+    """Return an array of this side as a NumPy array.
+
+    NumPy has no bfloat16: it is returned as float32, which holds it all.
+    """
+    if array.dtype == torch.bfloat16:
+        array = array.float()
     return array.detach().cpu().numpy()
+
+
+def is_array(candidate: object) -> bool:
+    """Return whether something is an array of this side."""
+    return isinstance(candidate, torch.Tensor)
+
+
+def is_floating(array: torch.Tensor) -> bool:
+    """Return whether an array holds floating-point numbers."""
+    return array.dtype in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+    )
+
+
+def is_boolean(array: torch.Tensor) -> TypeGuard[Mask]:
+    """Return whether an array holds booleans."""
+    return array.dtype == torch.bool
+
+
+def is_half(array: torch.Tensor) -> bool:
+    """Return whether an array holds numbers of 16 bits."""
+    return torch.finfo(array.dtype).bits == 16
+
+
+def cast(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Return an array in the dtype, and on the device, of another."""
+    return array.to(like)
+
+
+def to_float32(array: torch.Tensor) -> torch.Tensor:
+    """Return an array in float32."""
+    return array.float()
+
+
+def describe(candidate: object) -> str:
+    """Return what something is, short enough for a message."""
+    text = repr(candidate)
+    kind = type(candidate).__name__
+    return f"{text} ({kind})" if len(text) < 40 else f"a {kind}"

@@ -39,19 +39,23 @@ def log_sum_exp(x: Array) -> Array:
 
     It is -inf for a row of nothing but -inf: the log of an empty sum.
     """
-    highest = torch.amax(x, dim=-1)
-    exponentials = torch.exp(x - finite_maximum(x))
-    total = positive_sum(exponentials)[..., 0]
-    log_total: Array = highest + torch.log(total)
-    return log_total
+    highest = finite_maximum(x)
+    total = positive_sum(torch.exp(x - highest))
+    log_total = highest + torch.log(total)
+    empty = torch.all(x == -torch.inf, dim=-1, keepdim=True)
+    return torch.where(empty, -torch.inf, log_total)[..., 0]
 
 
 def finite_maximum(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
-    A row of nothing but -inf would give -inf - (-inf), which is NaN.
+    A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
+    without entries has no maximum at all.
     """
-    highest = torch.amax(x, dim=-1, keepdim=True)
+    if x.shape[-1] == 0:
+        return torch.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=x.device)
+    # The maximum cancels out, and with it its gradient: nothing to record.
+    highest = torch.amax(x.detach(), dim=-1, keepdim=True)
     return torch.where(highest == -torch.inf, 0.0, highest)
 
 

@@ -1,0 +1,33 @@
+"""Dropout: some weights are left out, the others made larger.
+
+A weight is kept with probability 1 - p and then divided by 1 - p, so that
+its mean stays what it was (Srivastava et al. 2014, JMLR 15, section 10).
+Which weights are kept is an argument, not a hidden draw: two versions that
+are given the same can be compared exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Array, Mask
+
+
+def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
+    """Return the weights that are kept, divided by 1 - p; the others 0.
+
+    `keep` broadcasts to the weights, (..., L, S). p = 1 leaves nothing.
+    """
+    if dropout_p == 1:
+        return np.zeros_like(weights)
+    return np.where(keep, weights / (1 - dropout_p), 0.0)
+
+
+def dropout_backward(d_dropped: Array, dropout_p: float, keep: Mask) -> Array:
+    """Return the gradient of the weights: what was kept, divided again."""
+    return dropout(d_dropped, dropout_p, keep)
+
+
+def draw_keep(shape: tuple[int, ...], dropout_p: float) -> Mask:
+    """Draw which weights to keep, each with probability 1 - p."""
+    return np.random.default_rng().random(shape) >= dropout_p

@@ -1,0 +1,231 @@
+"""What is checked before anything is computed, and how it is said.
+
+Every message names the argument, what it was and what was expected. What is
+of the wrong kind (no array, integers, two dtypes) is a TypeError; what has
+a wrong shape or lies out of range is a ValueError.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+from .arrays import describe, is_array, is_boolean, is_floating
+
+
+def check_arguments(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: Any,
+    is_causal: Any,
+    scale: Any,
+    enable_gqa: Any,
+    window: Any,
+    soft_cap: Any,
+    keep: Any,
+) -> None:
+    """Check every argument of scaled_dot_product_attention.
+
+    Raises TypeError or ValueError for the first that is not as expected.
+    """
+    check_kinds(query, key, value)
+    check_flag("is_causal", is_causal)
+    check_flag("enable_gqa", enable_gqa)
+    check_shapes(query, key, value, enable_gqa)
+    shape = scores_shape(query, key, value)
+    if attn_mask is not None:
+        check_mask(attn_mask, shape)
+    if keep is not None:
+        check_keep(keep, shape)
+    check_dropout(dropout_p)
+    if scale is not None:
+        check_number("scale", scale)
+    if window is not None:
+        check_window(window)
+    if soft_cap is not None:
+        check_soft_cap(soft_cap)
+
+
+def check_kinds(query: Any, key: Any, value: Any) -> None:
+    """Check that the three are arrays of one floating dtype."""
+    arrays = {"query": query, "key": key, "value": value}
+    for name, array in arrays.items():
+        check_array(name, array)
+        if not is_floating(array):
+            raise TypeError(
+                f"{name} has dtype {array.dtype}, expected a floating dtype"
+            )
+    if not query.dtype == key.dtype == value.dtype:
+        dtypes = ", ".join(f"{n} {a.dtype}" for n, a in arrays.items())
+        raise TypeError(f"{dtypes}: expected one dtype for all three")
+
+
+def check_array(name: str, array: Any) -> None:
+    """Check that an argument is an array of this side."""
+    if not is_array(array):
+        raise TypeError(f"{name} is {describe(array)}, expected an array")
+
+
+def check_shapes(query: Any, key: Any, value: Any, enable_gqa: bool) -> None:
+    """Check the ranks, the widths, the lengths, the heads and the batch."""
+    for name, array in (("query", query), ("key", key), ("value", value)):
+        if len(array.shape) < 2:
+            raise ValueError(
+                f"{name} has shape {tuple(array.shape)}, "
+                "expected at least two axes"
+            )
+    if key.shape[-1] != query.shape[-1]:
+        raise ValueError(
+            f"key has shape {tuple(key.shape)}, expected the width of query, "
+            f"{query.shape[-1]}, as its last axis"
+        )
+    if value.shape[-2] != key.shape[-2]:
+        raise ValueError(
+            f"value has shape {tuple(value.shape)}, expected the length of "
+            f"key, {key.shape[-2]}, as its second to last axis"
+        )
+    for name, array in (("key", key), ("value", value)):
+        check_heads(name, array, heads(query), enable_gqa)
+    if enable_gqa and heads(key) != heads(value):
+        raise ValueError(
+            f"value has {heads(value)} heads, expected the {heads(key)} of "
+            "key, as enable_gqa is True"
+        )
+    check_batch("key", key, query.shape[:-3])
+    check_batch("value", value, query.shape[:-3])
+    check_batch("value", value, key.shape[:-3])
+
+
+def check_heads(name: str, array: Any, H: int, enable_gqa: bool) -> None:
+    """Check that H query heads can read from the heads of key or value."""
+    G = heads(array)
+    if enable_gqa and (H % G if G else H):
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}, expected a number of "
+            f"heads that divides the {H} of query, as enable_gqa is True"
+        )
+    if not enable_gqa and G not in (1, H):
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}, expected the {H} heads "
+            "of query, or 1, as enable_gqa is False"
+        )
+
+
+def check_batch(name: str, array: Any, batch: tuple[int, ...]) -> None:
+    """Check that the axes before the heads broadcast with those so far."""
+    if broadcast_shape(array.shape[:-3], batch) is None:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}, expected leading axes "
+            f"that broadcast with {tuple(batch)}"
+        )
+
+
+def check_mask(attn_mask: Any, shape: tuple[int, ...]) -> None:
+    """Check that a mask is boolean or floating and fits the scores."""
+    check_array("attn_mask", attn_mask)
+    if not is_boolean(attn_mask) and not is_floating(attn_mask):
+        raise TypeError(
+            f"attn_mask has dtype {attn_mask.dtype}, expected bool (True = "
+            "attend) or a floating dtype (added to the scores)"
+        )
+    check_fits("attn_mask", attn_mask, shape)
+
+
+def check_keep(keep: Any, shape: tuple[int, ...]) -> None:
+    """Check that the weights to keep are given as booleans that fit."""
+    check_array("keep", keep)
+    if not is_boolean(keep):
+        raise TypeError(f"keep has dtype {keep.dtype}, expected bool")
+    check_fits("keep", keep, shape)
+
+
+def check_fits(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Check that an array broadcasts to the shape of the scores."""
+    if broadcast_shape(array.shape, shape) != shape:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}, expected one that "
+            f"broadcasts to (..., H, L, S) = {shape}"
+        )
+
+
+def check_flag(name: str, flag: Any) -> None:
+    """Check that a flag is True or False."""
+    if not isinstance(flag, bool):
+        raise TypeError(f"{name} is {describe(flag)}, expected True or False")
+
+
+def check_number(name: str, number: Any) -> None:
+    """Check that an argument is a real number, which may be NaN or inf."""
+    if isinstance(number, bool) or not isinstance(number, numbers.Real):
+        raise TypeError(f"{name} is {describe(number)}, expected a number")
+    try:
+        float(number)
+    except OverflowError:
+        raise ValueError(
+            f"{name} is beyond every float, expected a number"
+        ) from None
+
+
+def check_dropout(dropout_p: Any) -> None:
+    """Check that a probability lies between 0 and 1."""
+    check_number("dropout_p", dropout_p)
+    if not 0 <= dropout_p <= 1:
+        raise ValueError(f"dropout_p is {dropout_p}, expected 0 to 1")
+
+
+def check_window(window: Any) -> None:
+    """Check that a window is two radii, each a whole number from -1."""
+    if not isinstance(window, tuple) or len(window) != 2:
+        raise TypeError(
+            f"window is {describe(window)}, expected a tuple (left, right)"
+        )
+    for radius in window:
+        if isinstance(radius, bool) or not isinstance(
+            radius, numbers.Integral
+        ):
+            raise TypeError(f"window is {window}, expected two integers")
+        if radius < -1:
+            raise ValueError(f"window is {window}, expected -1 or more")
+
+
+def check_soft_cap(soft_cap: Any) -> None:
+    """Check that a cap is a positive finite number."""
+    check_number("soft_cap", soft_cap)
+    if not 0 < soft_cap < math.inf:
+        raise ValueError(f"soft_cap is {soft_cap}, expected more than 0")
+
+
+def heads(array: Any) -> int:
+    """Return the number of heads: 1 where there is no axis for them."""
+    return int(array.shape[-3]) if len(array.shape) > 2 else 1
+
+
+def scores_shape(query: Any, key: Any, value: Any) -> tuple[int, ...]:
+    """Return the shape of the scores, (..., H, L, S).
+
+    It has an axis of heads, and axes before it, if one of the three has.
+    """
+    rank = max(len(a.shape) for a in (query, key, value))
+    batch = broadcast_shape(query.shape[:-3], key.shape[:-3]) or ()
+    batch = broadcast_shape(batch, value.shape[:-3]) or ()
+    middle = (heads(query),) if rank > 2 else ()
+    return (*batch, *middle, query.shape[-2], key.shape[-2])
+
+
+def broadcast_shape(
+    one: tuple[int, ...], other: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """Return the shape that two shapes broadcast to, None if there is none.
+
+    Aligned at their last axes, two sizes must be equal or one of them 1.
+    """
+    rank = max(len(one), len(other))
+    padded_one = (1,) * (rank - len(one)) + tuple(one)
+    padded_other = (1,) * (rank - len(other)) + tuple(other)
+    pairs = list(zip(padded_one, padded_other, strict=True))
+    if any(a != b and 1 not in (a, b) for a, b in pairs):
+        return None
+    return tuple(b if a == 1 else a for a, b in pairs)

@@ -1,0 +1,223 @@
+"""scaled_dot_product_attention with all its arguments, out of the rooms above.
+
+The order of the steps: scores = query · keyᵀ · scale; soft cap; mask;
+softmax; dropout; weighted sum of value. Names, order and defaults of the
+arguments are those of `torch.nn.functional.scaled_dot_product_attention`;
+`window`, `soft_cap` and `keep` are added at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from .arguments import check_arguments, heads, scores_shape
+from .arrays import Array, Mask, cast, is_boolean, is_half, to_float32
+from .attention import attention_scores, weighted_sum
+from .dropout import draw_keep, dropout
+from .masks import causal_mask, combine_masks, mask_scores, window_mask
+from .softmax import log_sum_exp, softmax
+
+
+class Steps(NamedTuple):
+    """Every step of attention, in the dtype of computation.
+
+    All are (..., H, L, S) but `log_sum_exp`, (..., H, L), which is that of
+    the masked scores, and `output`, (..., H, L, E), in the dtype given.
+    """
+
+    scores: Array
+    capped_scores: Array
+    masked_scores: Array
+    log_sum_exp: Array
+    weights: Array
+    dropped_weights: Array
+    output: Array
+
+
+def scaled_dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | Mask | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: tuple[int, int] | None = None,
+    soft_cap: float | None = None,
+    keep: Mask | None = None,
+) -> Array:
+    """Return the attention of query over key and value: (..., H, L, E).
+
+    Args:
+        query: (..., H, L, D), of a floating dtype. Half types are computed
+            in float32 and rounded once, at the end.
+        key: (..., G, S, D), of the same dtype.
+        value: (..., G, S, E), of the same dtype. Leading axes broadcast.
+        attn_mask: broadcasts to (..., H, L, S). Boolean: True = this query
+            attends to this key. Floating: added to the scores; -inf there
+            is exactly False.
+        dropout_p: the probability, 0 to 1, of leaving a weight out.
+        is_causal: query i sees the keys 0..i, also when L is not S, and
+            also when there is a mask: both hold.
+        scale: what the dot products are multiplied by; None is 1/√D.
+        enable_gqa: query head h reads key/value head h // (H/G). Without
+            it G must be H or 1.
+        window: (left, right): query i sees the keys i-left..i+right; -1 is
+            no bound.
+        soft_cap: scores become cap · tanh(scores / cap), before the mask
+            (Gemma 2, arXiv:2408.00118, section 2).
+        keep: the weights that dropout keeps, boolean, broadcasts to
+            (..., H, L, S). None draws them.
+
+    A query with no key to see gets 0, and adds 0 to every gradient.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or the dtypes differ.
+        ValueError: a shape does not fit, or a number is out of range.
+    """
+    steps = attention_steps(
+        query,
+        key,
+        value,
+        attn_mask,
+        dropout_p,
+        is_causal,
+        scale,
+        enable_gqa,
+        window,
+        soft_cap,
+        keep,
+    )
+    return steps.output
+
+
+def attention_steps(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | Mask | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: tuple[int, int] | None = None,
+    soft_cap: float | None = None,
+    keep: Mask | None = None,
+) -> Steps:
+    """Return every step of scaled_dot_product_attention.
+
+    The arguments are the same, and so is what is raised.
+    """
+    check_arguments(
+        query,
+        key,
+        value,
+        attn_mask,
+        dropout_p,
+        is_causal,
+        scale,
+        enable_gqa,
+        window,
+        soft_cap,
+        keep,
+    )
+    given = query
+    shape = scores_shape(query, key, value)
+    query, key, value = (widen(array) for array in (query, key, value))
+    key, value = (repeat_heads(a, heads(query)) for a in (key, value))
+    scores = scaled_scores(query, key, scale)
+    capped_scores = soften(scores, soft_cap)
+    allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
+    masked_scores = apply_mask(capped_scores, attn_mask, allowed)
+    weights = softmax(masked_scores)
+    dropped_weights = weights
+    if dropout_p > 0 or keep is not None:
+        keep = draw_keep(shape, dropout_p) if keep is None else keep
+        dropped_weights = dropout(weights, float(dropout_p), keep)
+    output = cast(weighted_sum(dropped_weights, value), given)
+    return Steps(
+        scores,
+        capped_scores,
+        masked_scores,
+        log_sum_exp(masked_scores),
+        weights,
+        dropped_weights,
+        output,
+    )
+
+
+def widen(array: Array) -> Array:
+    """Return an array in the dtype of computation: at least float32."""
+    return to_float32(array) if is_half(array) else array
+
+
+def repeat_heads(array: Array, H: int) -> Array:
+    """Return key or value with a head for each of H query heads.
+
+    (..., G, S, D) gives (..., H, S, D), where each head stands H/G times in
+    succession: query head h reads head h // (H/G) (arXiv:2305.13245).
+    """
+    G = heads(array)
+    if G in (1, H):
+        return array
+    return torch.repeat_interleave(array, H // G, dim=-3)
+
+
+def default_scale(D: int) -> float:
+    """Return 1/√D; with D = 0 every score is 0, whatever the scale."""
+    return 1 / math.sqrt(D) if D > 0 else 1.0
+
+
+def scaled_scores(query: Array, key: Array, scale: float | None) -> Array:
+    """Return scale · Q Kᵀ, (..., L, S), without overflow on the way.
+
+    A scale below 1 is applied before the product and one above 1 after it,
+    so that nothing on the way is greater than what comes out.
+    """
+    scale = default_scale(query.shape[-1]) if scale is None else float(scale)
+    if abs(scale) <= 1:
+        return attention_scores(query, key, scale)
+    return attention_scores(query, key, 1.0) * scale
+
+
+def soften(scores: Array, soft_cap: float | None) -> Array:
+    """Return cap · tanh(scores / cap), which stays within ±cap."""
+    if soft_cap is None:
+        return scores
+    cap = float(soft_cap)
+    capped: Array = cap * torch.tanh(scores / cap)
+    return capped
+
+
+def allowed_keys(
+    L: int, S: int, is_causal: bool, window: tuple[int, int] | None
+) -> Mask | None:
+    """Return which keys position alone allows, (L, S); None is all."""
+    masks = []
+    if is_causal:
+        masks.append(causal_mask(L, S))
+    if window is not None:
+        left, right = (min(radius, L + S) for radius in window)
+        masks.append(window_mask(L, S, left, right))
+    return combine_masks(*masks) if masks else None
+
+
+def apply_mask(
+    scores: Array, attn_mask: Array | Mask | None, allowed: Mask | None
+) -> Array:
+    """Return the scores with all that is forbidden at -inf.
+
+    What a floating mask forbids is set, not added: a NaN there is gone.
+    """
+    if attn_mask is not None and is_boolean(attn_mask):
+        scores = mask_scores(scores, attn_mask)
+    elif attn_mask is not None:
+        bias = cast(attn_mask, scores)
+        scores = mask_scores(scores + bias, bias != -torch.inf)
+    if allowed is not None:
+        scores = mask_scores(scores, allowed)
+    return scores
