@@ -15,16 +15,20 @@ Two computations may lie twice their bound apart.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .cases import Inputs
 
 Float64 = NDArray[np.float64]
 
 # An exp, log, cos or tanh of a library, in units of the last place: what
 # the libraries promise for theirs is 4 or less.
 FUNCTION_ULPS = 4
+HALF = ("float16", "bfloat16")
 
 
 class Bounded(NamedTuple):
@@ -32,6 +36,23 @@ class Bounded(NamedTuple):
 
     value: Float64
     error: Float64
+
+
+class Format(NamedTuple):
+    """A floating-point type: unit roundoff, smallest normal, smallest."""
+
+    u: float
+    tiny: float
+    smallest: float
+
+
+def format_of(dtype: Any) -> Format:
+    """Return the numbers that describe a type, bfloat16 included."""
+    if dtype == "bfloat16":
+        return Format(2.0**-8, 2.0**-126, 2.0**-133)
+    info = np.finfo(dtype)
+    smallest = float(info.smallest_subnormal)
+    return Format(float(info.eps) / 2, float(info.tiny), smallest)
 
 
 def exact(array: Any) -> Bounded:
@@ -42,7 +63,7 @@ def exact(array: Any) -> Bounded:
 
 def unit_roundoff(dtype: Any) -> float:
     """Return u: half the distance from 1 to the next number."""
-    return float(np.finfo(dtype).eps) / 2
+    return format_of(dtype).u
 
 
 def gamma(roundings: float, dtype: Any) -> float:
@@ -56,7 +77,24 @@ def times(a: Bounded, factor: float, dtype: Any) -> Bounded:
     """Bound a · factor, where the factor is rounded to the type too."""
     value = a.value * factor
     rounding = gamma(2, dtype) * (np.abs(value) + a.error * abs(factor))
+    rounding = rounding + format_of(dtype).smallest
     return Bounded(value, a.error * abs(factor) + rounding)
+
+
+def multiply(a: Bounded, b: Bounded, dtype: Any, roundings: int) -> Bounded:
+    """Bound a · b, element by element, after so many roundings."""
+    value = a.value * b.value
+    greatest_a, greatest_b = np.abs(a.value), np.abs(b.value)
+    greatest = (greatest_a + a.error) * (greatest_b + b.error)
+    rounding = gamma(roundings, dtype) * greatest + format_of(dtype).smallest
+    return Bounded(value, greatest - greatest_a * greatest_b + rounding)
+
+
+def add(a: Bounded, b: Bounded, dtype: Any) -> Bounded:
+    """Bound a + b."""
+    value = a.value + b.value
+    error = a.error + b.error
+    return Bounded(value, error + gamma(1, dtype) * (np.abs(value) + error))
 
 
 def matmul(a: Bounded, b: Bounded, dtype: Any) -> Bounded:
@@ -69,7 +107,9 @@ def matmul(a: Bounded, b: Bounded, dtype: Any) -> Bounded:
     greatest_a, greatest_b = np.abs(a.value), np.abs(b.value)
     without = greatest_a @ greatest_b
     greatest = (greatest_a + a.error) @ (greatest_b + b.error)
-    rounding = gamma(a.value.shape[-1] + 1, dtype) * greatest
+    n = a.value.shape[-1]
+    rounding = gamma(n + 1, dtype) * greatest
+    rounding = rounding + n * format_of(dtype).smallest
     return Bounded(value, greatest - without + rounding)
 
 
@@ -90,31 +130,43 @@ def masked(a: Bounded, mask: Any) -> Bounded:
 def exponentials(x: Bounded, dtype: Any) -> tuple[Float64, Bounded]:
     """Bound exp(x - max); return the maximum too, 0 for a row of -inf.
 
-    An error ε of x makes a factor of exp(ε). The maximum's own error is
-    left out: the same number is taken from the whole row, and softmax does
-    not change. Below the smallest normal number anything may become 0.
+    An error ε of x makes a factor of exp(ε). The error of the maximum is no
+    error of the result: every entry of the row is reduced by the same
+    number, whichever that is. Below the smallest normal number anything
+    may become 0.
     """
-    highest = x.value.max(axis=-1, keepdims=True)
+    highest = x.value.max(axis=-1, keepdims=True, initial=-np.inf)
     highest = np.where(np.isneginf(highest), 0.0, highest)
     shifted = x.value - highest
     value = np.exp(shifted)
     finite = np.isfinite(shifted)
-    distance = np.where(finite, np.abs(shifted), 0.0) + x.error
-    off = x.error + x.error.max(axis=-1, keepdims=True) * finite
-    off = off + unit_roundoff(dtype) * (distance + 2 * FUNCTION_ULPS)
-    error = value * np.expm1(off)
-    tiny = float(np.finfo(dtype).tiny) * finite
-    return highest, Bounded(value, error + tiny)
+    reduced = np.where(shifted == 0, x.error, 0.0)
+    reduced = reduced.max(axis=-1, keepdims=True, initial=0.0)
+    distance = np.where(finite, np.abs(shifted), 0.0) + x.error + reduced
+    u = unit_roundoff(dtype)
+    off = x.error + u * (distance + 2 * FUNCTION_ULPS)
+    # exp(x + ε) - exp(x), without ∞ · 0 where ε is huge and exp(x) is 0.
+    large = np.exp(np.minimum(np.where(finite, shifted, 0.0) + off, 700.0))
+    error = np.where(off < 1, value * np.expm1(np.minimum(off, 1)), large)
+    return highest, Bounded(value, (error + format_of(dtype).tiny) * finite)
 
 
 def softmax(x: Bounded, dtype: Any) -> Bounded:
     """Bound the weights of each row; a row of -inf has weights 0."""
     _, powers = exponentials(x, dtype)
     sums = total(powers, dtype)
-    floor = np.where(sums.value == 0, 1.0, sums.value - sums.error)
     value = powers.value / np.where(sums.value == 0, 1.0, sums.value)
-    greatest = (powers.value + powers.error) / floor
-    return Bounded(value, greatest - value + unit_roundoff(dtype) * greatest)
+    greatest = (powers.value + powers.error) / least(sums)
+    rounding = unit_roundoff(dtype) * greatest
+    # A weight is never more than 1, however little is known of it.
+    error = np.minimum(greatest - value + rounding, 1.0)
+    return Bounded(value, error)
+
+
+def least(sums: Bounded) -> Float64:
+    """Return the least that a sum may have come out as; 1 if it is 0."""
+    smallest = np.maximum(sums.value - sums.error, np.finfo(float).tiny)
+    return np.where(sums.value == 0, 1.0, smallest)
 
 
 def log_sum_exp(x: Bounded, dtype: Any) -> Bounded:
@@ -123,12 +175,11 @@ def log_sum_exp(x: Bounded, dtype: Any) -> Bounded:
     sums = total(powers, dtype)
     empty = sums.value == 0
     log = np.log(np.where(empty, 1.0, sums.value))
-    floor = np.where(empty, 1.0, sums.value - sums.error)
     value = np.where(empty, -np.inf, highest + log)
-    error = sums.error / floor + x.error.max(axis=-1, keepdims=True)
     u = unit_roundoff(dtype)
     rounding = u * (2 * FUNCTION_ULPS * np.abs(log) + np.abs(highest + log))
-    return Bounded(value, np.where(empty, 0.0, error + rounding))
+    error = sums.error / least(sums) + rounding
+    return Bounded(value, np.where(empty, 0.0, error))
 
 
 def log_softmax(x: Bounded, dtype: Any) -> Bounded:
@@ -153,3 +204,192 @@ def normal_numbers(size: int) -> float:
     greatest = float(np.sqrt(48 * np.log(2)))
     unit = unit_roundoff(np.float32) * greatest
     return unit * (2 * FUNCTION_ULPS + 4) if size >= 16 else 0.0
+
+
+def rounded_to(a: Bounded, dtype: str) -> Bounded:
+    """Bound the one rounding of a result to the type that was given."""
+    kind = format_of(dtype)
+    rounding = kind.u * (np.abs(a.value) + a.error) + kind.smallest
+    return Bounded(a.value, a.error + rounding)
+
+
+def summed_to(a: Bounded, shape: tuple[int, ...], dtype: Any) -> Bounded:
+    """Bound the sum over the axes along which an array was broadcast."""
+    rank = a.value.ndim
+    padded = (1,) * (rank - len(shape)) + shape
+    axes = tuple(
+        axis
+        for axis in range(rank)
+        if padded[axis] == 1 and a.value.shape[axis] != 1
+    )
+    value = a.value.sum(axis=axes, keepdims=True)
+    greatest = (np.abs(a.value) + a.error).sum(axis=axes, keepdims=True)
+    n = math.prod(a.value.shape[axis] for axis in axes)
+    error = a.error.sum(axis=axes, keepdims=True)
+    error = error + gamma(n, dtype) * greatest
+    return Bounded(value.reshape(shape), error.reshape(shape))
+
+
+def transposed(a: Bounded) -> Bounded:
+    """Swap the last two axes."""
+    return Bounded(a.value.mT, a.error.mT)
+
+
+class Attention(NamedTuple):
+    """Values and bounds of all steps, and what the gradients need."""
+
+    steps: dict[str, Bounded]
+    key: Bounded
+    value: Bounded
+    scale: float
+    dtype: str
+
+
+def computation_dtype(dtype: str) -> str:
+    """Return the type in which a result of `dtype` is computed."""
+    return "float32" if dtype in HALF else dtype
+
+
+def repeated(array: Any, inputs: Inputs) -> Bounded:
+    """Return key or value with one head for each head of query."""
+    if array.ndim > 2 and array.shape[-3] not in (1, inputs.heads):
+        array = np.repeat(array, inputs.heads // array.shape[-3], axis=-3)
+    return exact(array)
+
+
+def seen(inputs: Inputs) -> Any:
+    """Return what may be seen: (..., H, L, S), or fewer axes."""
+    i = np.arange(inputs.L)[:, None]
+    j = np.arange(inputs.S)
+    allowed = np.ones((inputs.L, inputs.S), dtype=bool)
+    if inputs.is_causal:
+        allowed = allowed & (j <= i)
+    if inputs.window is not None:
+        left, right = inputs.window
+        allowed = allowed & ((left == -1) | (j >= i - left))
+        allowed = allowed & ((right == -1) | (j <= i + right))
+    mask = inputs.attn_mask
+    if mask is None:
+        return allowed
+    return allowed & (mask if mask.dtype == bool else ~np.isneginf(mask))
+
+
+def attention(inputs: Inputs, given: str) -> Attention:
+    """Bound every step of attention.
+
+    Nothing is said about whether the scale is applied to query, to both or
+    to the product: four roundings and the smallest number of the type, once
+    for each product of a sum, cover all three.
+    """
+    dtype = computation_dtype(given)
+    width = inputs.query.shape[-1]
+    scale = inputs.scale
+    if scale is None:
+        scale = 1 / math.sqrt(width) if width else 1.0
+    query, key = exact(inputs.query), repeated(inputs.key, inputs)
+    value = repeated(inputs.value, inputs)
+    dots = query.value @ key.value.mT * scale
+    greatest = np.abs(query.value) @ np.abs(key.value).mT * abs(scale)
+    sides = np.abs(query.value).sum(axis=-1, keepdims=True)
+    sides = sides + np.abs(key.value).sum(axis=-1, keepdims=True).mT
+    lost = format_of(dtype).smallest * (sides + width)
+    scores = Bounded(dots, gamma(width + 4, dtype) * greatest + lost)
+    capped = scores
+    if inputs.soft_cap is not None:
+        cap = inputs.soft_cap
+        tanh = np.tanh(scores.value / cap)
+        rounding = gamma(2 * FUNCTION_ULPS + 3, dtype) * np.abs(tanh) * cap
+        capped = Bounded(cap * tanh, scores.error + rounding)
+    biased = capped
+    mask = inputs.attn_mask
+    if mask is not None and mask.dtype != bool:
+        finite = np.where(np.isneginf(mask), 0.0, mask)
+        biased = add(capped, times(exact(finite), 1.0, dtype), dtype)
+    shape = np.broadcast_shapes(biased.value.shape, seen(inputs).shape)
+    biased = Bounded(*(np.broadcast_to(a, shape) for a in biased))
+    masked_scores = masked(biased, seen(inputs))
+    weights = softmax(masked_scores, dtype)
+    lse = log_sum_exp(masked_scores, dtype)
+    dropped = drop(weights, inputs, dtype)
+    output = rounded_to(matmul(dropped, value, dtype), given)
+    steps = {
+        "scores": scores,
+        "capped_scores": capped,
+        "masked_scores": masked_scores,
+        "log_sum_exp": Bounded(lse.value[..., 0], lse.error[..., 0]),
+        "weights": weights,
+        "dropped_weights": dropped,
+        "output": output,
+    }
+    return Attention(steps, key, value, scale, dtype)
+
+
+def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
+    """Bound what dropout makes of weights or of their gradient."""
+    if inputs.keep is None:
+        return a
+    if inputs.dropout_p == 1:
+        return Bounded(a.value * 0.0, a.error * 0.0)
+    growth = np.where(inputs.keep, 1 / (1 - inputs.dropout_p), 0.0)
+    return multiply(a, exact(growth), dtype, roundings=3)
+
+
+def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
+    """Bound every gradient of attention, by hand or by autograd."""
+    forward = attention(inputs, given)
+    dtype, steps = forward.dtype, forward.steps
+    d_output = exact(inputs.d_output)
+    P, lse = steps["weights"], exact(inputs.d_log_sum_exp[..., None])
+    d_value = matmul(transposed(steps["dropped_weights"]), d_output, dtype)
+    dP = matmul(d_output, transposed(forward.value), dtype)
+    dP = drop(dP, inputs, dtype)
+    inner = total(multiply(P, dP, dtype, roundings=4), dtype)
+    difference = add(dP, Bounded(-inner.value, inner.error), dtype)
+    # Autograd takes the two parts of the difference times P apart from each
+    # other: their roundings are those of the parts, not of the difference.
+    parts = np.abs(dP.value) + np.abs(inner.value)
+    apart = Bounded(
+        difference.value, difference.error + gamma(6, dtype) * parts
+    )
+    dS = multiply(P, apart, dtype, roundings=2)
+    dS = add(dS, multiply(P, lse, dtype, roundings=4), dtype)
+    found = {"weights": dP, "scores": dS}
+    d_raw = dS
+    if inputs.soft_cap is not None:
+        capped = steps["capped_scores"]
+        tanh = capped.value / inputs.soft_cap
+        error = capped.error / inputs.soft_cap
+        slope = Bounded(1 - tanh**2, 2 * error + gamma(8, dtype))
+        d_raw = multiply(dS, slope, dtype, roundings=4)
+    d_query = matmul(d_raw, forward.key, dtype)
+    d_key = matmul(transposed(d_raw), exact(inputs.query), dtype)
+    found["query"] = times(d_query, forward.scale, dtype)
+    found["key"] = times(d_key, forward.scale, dtype)
+    found["value"] = d_value
+    for name in ("query", "key", "value"):
+        shape = getattr(inputs, name).shape
+        own = in_groups(found[name], inputs, shape, dtype)
+        found[name] = rounded_to(summed_to(own, shape, dtype), given)
+    mask = inputs.attn_mask
+    if mask is not None and mask.dtype != bool:
+        own = summed_to(dS, mask.shape, dtype)
+        found["attn_mask"] = rounded_to(own, given)
+    return found
+
+
+def in_groups(
+    a: Bounded, inputs: Inputs, shape: tuple[int, ...], dtype: str
+) -> Bounded:
+    """Bound the sum over the query heads that read one key/value head."""
+    G = shape[-3] if len(shape) > 2 else 1
+    if G in (1, inputs.heads):
+        return a
+    group = inputs.heads // G
+
+    def split(array: Float64) -> Float64:
+        *batch, _, S, D = array.shape
+        grouped = array.reshape(*batch, G, group, S, D)
+        return np.moveaxis(grouped, -3, -1)
+
+    parts = total(Bounded(*map(split, a)), dtype)
+    return Bounded(parts.value[..., 0], parts.error[..., 0])

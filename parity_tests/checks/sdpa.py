@@ -1,0 +1,107 @@
+"""sdpa: every case before the definition, the other version and the laws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import bounds, definition
+from ..cases import CASES, Case, build
+from ..suite import Trial, check
+
+# A tensor is judged as a whole: where its row of scores is far beyond the
+# others', so are the bounds.
+FORWARD = list(CASES)
+
+
+@check("sdpa", "definition", FORWARD)
+def every_step_is_the_definitions(trial: Trial) -> None:
+    """Compare each step with the scalar loops."""
+    case: Case = trial.case
+    exact = definition.forward(case)
+    errors = step_bounds(case)
+    for name, got in trial.version.steps(case).items():
+        nearest, missing = exact[name]
+        got = spread(got, nearest.shape, name)
+        bound = np.broadcast_to(errors[name], nearest.shape)
+        trial.within(name, got, nearest, bound, missing)
+
+
+@check("sdpa", "each other", FORWARD)
+def both_versions_take_the_same_steps(trial: Trial) -> None:
+    """Compare each step with the other version's."""
+    case: Case = trial.case
+    if not trial.other.has(case.dtype):
+        case = replace(case, dtype="float32")
+    steps, others = trial.version.steps(case), trial.other.steps(case)
+    errors = step_bounds(case)
+    for name, got in steps.items():
+        trial.within(name, got, others[name], fit(errors[name], got))
+
+
+def step_bounds(case: Case) -> dict[str, Any]:
+    """Return the bound of each step of a case."""
+    with np.errstate(all="ignore"):
+        steps = bounds.attention(build(case), case.dtype).steps
+    return {name: step.error for name, step in steps.items()}
+
+
+def fit(error: Any, got: NDArray[Any]) -> Any:
+    """Return twice a bound, in the shape of what it bounds."""
+    return 2 * np.broadcast_to(error, got.shape)
+
+
+def spread(
+    got: NDArray[Any], shape: tuple[int, ...], name: str
+) -> NDArray[Any]:
+    """Return a step in the full shape of the scores.
+
+    A step may leave out axes along which it does not vary, as the scores do
+    when value alone has a batch. The output may not.
+    """
+    if name == "output":
+        return got
+    try:
+        return np.broadcast_to(got, shape)
+    except ValueError:
+        return got
+
+
+GRADIENT = [case for case in CASES if case.gradient]
+
+
+@check("gradients", "definition", GRADIENT)
+def every_gradient_is_the_definitions(trial: Trial) -> None:
+    """Compare dP, dS, dQ, dK, dV and the bias's gradient."""
+    case: Case = trial.case
+    exact = definition.backward(case)
+    errors = gradient_bounds(case)
+    found = trial.version.gradients(case)
+    assert found.keys() == exact.keys(), f"{list(found)}, not {list(exact)}"
+    for name, got in found.items():
+        nearest, missing = exact[name]
+        bound = np.broadcast_to(errors[name], nearest.shape)
+        trial.within(f"gradient of {name}", got, nearest, bound, missing)
+
+
+@check("gradients", "each other", GRADIENT)
+def both_versions_give_the_same_gradients(trial: Trial) -> None:
+    """Compare each gradient with the other version's."""
+    case: Case = trial.case
+    if not trial.other.has(case.dtype):
+        case = replace(case, dtype="float32")
+    found, others = trial.version.gradients(case), trial.other.gradients(case)
+    errors = gradient_bounds(case)
+    for name, got in found.items():
+        bound = fit(errors[name], got)
+        trial.within(f"gradient of {name}", got, others[name], bound)
+
+
+def gradient_bounds(case: Case) -> dict[str, Any]:
+    """Return the bound of each gradient of a case."""
+    with np.errstate(all="ignore"):
+        found = bounds.gradients(build(case), case.dtype)
+    return {name: gradient.error for name, gradient in found.items()}

@@ -1,0 +1,184 @@
+"""A version of attention as the suite sees it: NumPy arrays in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import numpy_impl
+import torch_impl
+
+from .cases import Case, build
+
+# How a gradient derived by hand is asked for: the function's name, and how
+# its backward is called with the function's room, its arguments and what
+# comes back to its result.
+BY_HAND: dict[str, Callable[..., Any]] = {
+    "averaging.running_mean": lambda room, d, x: (
+        room.running_mean_backward(d),
+    ),
+    "softmax.softmax": lambda room, d, x: (
+        room.softmax_backward(d, room.softmax(x)),
+    ),
+    "softmax.log_softmax": lambda room, d, x: (
+        room.log_softmax_backward(d, room.softmax(x)),
+    ),
+    "softmax.log_sum_exp": lambda room, d, x: (
+        room.log_sum_exp_backward(d, room.softmax(x)),
+    ),
+    "attention.attention_scores": lambda room, d, *arguments: (
+        room.attention_scores_backward(d, *arguments)
+    ),
+    "attention.weighted_sum": lambda room, d, *arguments: (
+        room.weighted_sum_backward(d, *arguments)
+    ),
+    "attention.attention": lambda room, d, *arguments: room.attention_backward(
+        d, *arguments
+    ),
+    "dropout.dropout": lambda room, d, weights, dropout_p, keep: (
+        room.dropout_backward(d, dropout_p, keep),
+    ),
+}
+
+
+class Version:
+    """A package, called with NumPy arrays and answering with them."""
+
+    def __init__(self, name: str, package: ModuleType) -> None:
+        self.name = name
+        self.package: Any = package
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    @property
+    def by_hand(self) -> bool:
+        """Return whether the gradients are written out, not recorded."""
+        return hasattr(
+            self.package.sdpa, "scaled_dot_product_attention_backward"
+        )
+
+    def has(self, dtype: str) -> bool:
+        """Return whether the library has a dtype."""
+        return dtype != "bfloat16" or not self.by_hand
+
+    def array(self, array: Any, dtype: str | None = None) -> Any:
+        """Return a NumPy array as one of this version's; others as is."""
+        if not isinstance(array, np.ndarray):
+            return array
+        own = self.package.from_numpy(array)
+        floating = np.issubdtype(array.dtype, np.floating)
+        # Only a version that has the type is asked for it.
+        if dtype == "bfloat16" and floating and array.dtype == np.float32:
+            return own.bfloat16()
+        return own
+
+    def numpy(self, result: Any) -> Any:
+        """Return a result as NumPy arrays; a record as a dict of them."""
+        if hasattr(result, "_asdict"):
+            return {n: self.numpy(x) for n, x in result._asdict().items()}
+        if isinstance(result, tuple):
+            return tuple(self.numpy(x) for x in result)
+        if self.package.arrays.is_array(result):
+            return self.package.to_numpy(result)
+        return result
+
+    def function(self, path: str) -> Callable[..., Any]:
+        """Return a function by its room and name: "softmax.softmax"."""
+        room, name = path.split(".")
+        found: Callable[..., Any] = getattr(getattr(self.package, room), name)
+        return found
+
+    def call(self, path: str, *arguments: Any, **options: Any) -> Any:
+        """Call a function by its room and name."""
+        own = (self.array(argument) for argument in arguments)
+        named = {name: self.array(x) for name, x in options.items()}
+        return self.numpy(self.function(path)(*own, **named))
+
+    def gradients_of(
+        self, path: str, upstream: NDArray[Any], *arguments: Any
+    ) -> tuple[Any, ...]:
+        """Return the gradients of a function's floating arguments."""
+        own = [self.array(argument) for argument in arguments]
+        d = self.array(upstream)
+        if self.by_hand:
+            room = getattr(self.package, path.split(".")[0])
+            return tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
+        leaves = recorded(own)
+        self.function(path)(*own).backward(d)
+        return tuple(self.numpy(leaf.grad) for leaf in leaves)
+
+    def arguments(self, case: Case) -> dict[str, Any]:
+        """Return the arguments of a case as this version's arrays."""
+        inputs = build(case)
+        named = {"query": inputs.query, "key": inputs.key}
+        named |= {"value": inputs.value, **inputs.options()}
+        return {n: self.array(x, case.dtype) for n, x in named.items()}
+
+    def steps(self, case: Case) -> dict[str, NDArray[Any]]:
+        """Return every step of a case."""
+        arguments = self.arguments(case)
+        found: dict[str, Any] = self.numpy(
+            self.function("sdpa.attention_steps")(**arguments)
+        )
+        return found
+
+    def gradients(self, case: Case) -> dict[str, NDArray[Any]]:
+        """Return the gradients of a case, dP and dS among them."""
+        inputs, arguments = build(case), self.arguments(case)
+        d_output = self.array(inputs.d_output, case.dtype)
+        d_lse = self.array(inputs.d_log_sum_exp)
+        if self.by_hand:
+            backward = self.function(
+                "sdpa.scaled_dot_product_attention_backward"
+            )
+            found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
+            return present(self.numpy(found))
+        names = ("query", "key", "value", "attn_mask")
+        leaves = dict(zip(names, (arguments[n] for n in names), strict=True))
+        recorded([leaf for leaf in leaves.values() if leaf is not None])
+        steps = self.function("sdpa.attention_steps")(**arguments)
+        tensors = {"weights": steps.weights, "scores": steps.masked_scores}
+        tensors |= {n: t for n, t in leaves.items() if takes_part(t)}
+        results = [steps.output, steps.log_sum_exp]
+        gradients = torch.autograd.grad(
+            results,
+            list(tensors.values()),
+            [d_output, d_lse],
+            allow_unused=True,
+            materialize_grads=True,
+        )
+        return {
+            name: self.numpy(gradient)
+            for name, gradient in zip(tensors, gradients, strict=True)
+        }
+
+
+def takes_part(tensor: Any) -> bool:
+    """Return whether a tensor exists and takes part in the gradients."""
+    return tensor is not None and bool(tensor.requires_grad)
+
+
+def recorded(tensors: Sequence[Any]) -> list[Any]:
+    """Ask autograd to record the floating tensors; return them."""
+    leaves = [t for t in tensors if hasattr(t, "is_floating_point")]
+    leaves = [leaf for leaf in leaves if leaf.is_floating_point()]
+    for leaf in leaves:
+        leaf.requires_grad_()
+    return leaves
+
+
+def present(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that are not None."""
+    return {name: x for name, x in found.items() if x is not None}
+
+
+NUMPY = Version("numpy", numpy_impl)
+TORCH = Version("torch", torch_impl)
+VERSIONS = (NUMPY, TORCH)
