@@ -49,6 +49,33 @@ def check_arguments(
         check_soft_cap(soft_cap)
 
 
+def check_arguments_backward(
+    d_output: Any, d_log_sum_exp: Any, steps: Any, dropout_p: Any, keep: Any
+) -> None:
+    """Check what comes back against what the forward pass gave.
+
+    Raises TypeError or ValueError for the first that is not as expected.
+    """
+    if dropout_p > 0 and keep is None:
+        raise ValueError("keep is None, expected the weights that were kept")
+    for name, array, like in (
+        ("d_output", d_output, steps.output),
+        ("d_log_sum_exp", d_log_sum_exp, steps.log_sum_exp),
+    ):
+        if array is None and name == "d_log_sum_exp":
+            continue
+        check_array(name, array)
+        if not is_floating(array):
+            raise TypeError(
+                f"{name} has dtype {array.dtype}, expected {like.dtype}"
+            )
+        if array.shape != like.shape:
+            raise ValueError(
+                f"{name} has shape {tuple(array.shape)}, expected "
+                f"{tuple(like.shape)}"
+            )
+
+
 def check_kinds(query: Any, key: Any, value: Any) -> None:
     """Check that the three are arrays of one floating dtype."""
     arrays = {"query": query, "key": key, "value": value}

@@ -61,6 +61,24 @@ class Trial:
         """Call a function of the version with NumPy arrays."""
         return self.version.call(path, *arguments, **options)
 
+    def refuses(
+        self,
+        kind: type[Exception],
+        text: str,
+        path: str,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
+        """Assert that a call is refused, with a message that has a text."""
+        found: Exception | None = None
+        try:
+            self.call(path, *arguments, **options)
+        except (TypeError, ValueError) as error:
+            found = error
+        assert found is not None, f"{path} was accepted, expected {text!r}"
+        assert type(found) is kind, f"{found!r}, expected {kind.__name__}"
+        assert text in str(found), f"{found}, expected {text!r}"
+
     def within(
         self,
         name: str,

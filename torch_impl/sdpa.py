@@ -20,6 +20,9 @@ from .dropout import draw_keep, dropout
 from .masks import causal_mask, combine_masks, mask_scores, window_mask
 from .softmax import log_sum_exp, softmax
 
+# As many keys at a time as torch's own kernel for the CPU takes.
+TILE = 512
+
 
 class Steps(NamedTuple):
     """Every step of attention, in the dtype of computation.
@@ -138,7 +141,7 @@ def attention_steps(
     if dropout_p > 0 or keep is not None:
         keep = draw_keep(shape, dropout_p) if keep is None else keep
         dropped_weights = dropout(weights, float(dropout_p), keep)
-    output = cast(weighted_sum(dropped_weights, value), given)
+    output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
         capped_scores,
@@ -165,6 +168,19 @@ def repeat_heads(array: Array, H: int) -> Array:
     if G in (1, H):
         return array
     return torch.repeat_interleave(array, H // G, dim=-3)
+
+
+def tiled_sum(weights: Array, value: Array) -> Array:
+    """Return P V, (..., L, E), adding up the keys tile by tile.
+
+    One sum of S products may gather S roundings, one of S/TILE sums of TILE
+    products S/TILE + TILE: for 10⁶ keys 2500 in place of 10⁶.
+    """
+    total = weighted_sum(weights[..., :TILE], value[..., :TILE, :])
+    for start in range(TILE, weights.shape[-1], TILE):
+        tile = slice(start, start + TILE)
+        total = total + weighted_sum(weights[..., tile], value[..., tile, :])
+    return total
 
 
 def default_scale(D: int) -> float:
@@ -201,7 +217,8 @@ def allowed_keys(
     if is_causal:
         masks.append(causal_mask(L, S))
     if window is not None:
-        left, right = (min(radius, L + S) for radius in window)
+        # No radius beyond L + S sees more, and it may be too large to add.
+        left, right = (int(min(radius, L + S)) for radius in window)
         masks.append(window_mask(L, S, left, right))
     return combine_masks(*masks) if masks else None
 

@@ -1,0 +1,275 @@
+"""arguments: what is refused, by which class, and what the message says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..suite import Trial, check
+
+F32 = np.float32
+
+
+class Bad(NamedTuple):
+    """A call that must be refused: what is changed in a good one."""
+
+    name: str
+    kind: type[Exception]
+    text: str
+    changes: dict[str, Any]
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+def zeros(*shape: int, dtype: Any = F32) -> Any:
+    """Return zeros of a shape."""
+    return np.zeros(shape, dtype=dtype)
+
+
+def bad(name: str, kind: type[Exception], text: str, **changes: Any) -> Bad:
+    """Return a bad call."""
+    return Bad(name, kind, text, changes)
+
+
+BAD = [
+    bad(
+        "a list",
+        TypeError,
+        "query is [[1.0]] (list), expected an array",
+        query=[[1.0]],
+    ),
+    bad("no key", TypeError, "key is None", key=None),
+    bad(
+        "integers",
+        TypeError,
+        "value has dtype",
+        value=zeros(2, 6, 7, 3, dtype=np.int32),
+    ),
+    bad(
+        "booleans",
+        TypeError,
+        "query has dtype",
+        query=zeros(2, 6, 5, 4, dtype=np.bool_),
+    ),
+    bad(
+        "complex numbers",
+        TypeError,
+        "key has dtype",
+        key=zeros(2, 6, 7, 4, dtype=np.complex64),
+    ),
+    bad(
+        "two dtypes",
+        TypeError,
+        "float64, value",
+        key=zeros(2, 6, 7, 4, dtype=np.float64),
+    ),
+    bad(
+        "a third dtype",
+        TypeError,
+        "expected one dtype for all three",
+        value=zeros(2, 6, 7, 3, dtype=np.float16),
+    ),
+    bad("rank 1", ValueError, "query has shape (4,)", query=zeros(4)),
+    bad("rank 0", ValueError, "value has shape ()", value=zeros()),
+    bad(
+        "another width",
+        ValueError,
+        "key has shape (2, 6, 7, 5), expected the width of query, 4,",
+        key=zeros(2, 6, 7, 5),
+    ),
+    bad(
+        "another length",
+        ValueError,
+        "value has shape (2, 6, 6, 3), expected the length of key, 7,",
+        value=zeros(2, 6, 6, 3),
+    ),
+    bad(
+        "heads that differ",
+        ValueError,
+        "key has shape (2, 3, 7, 4), expected the 6 heads of query",
+        key=zeros(2, 3, 7, 4),
+        value=zeros(2, 3, 7, 3),
+    ),
+    bad(
+        "one query head",
+        ValueError,
+        "key has shape (2, 6, 7, 4), expected the 1 heads of query",
+        query=zeros(2, 1, 5, 4),
+    ),
+    bad(
+        "groups that do not divide",
+        ValueError,
+        "key has shape (2, 4, 7, 4), expected a number of heads that divides",
+        key=zeros(2, 4, 7, 4),
+        value=zeros(2, 4, 7, 3),
+        enable_gqa=True,
+    ),
+    bad(
+        "no groups",
+        ValueError,
+        "key has shape (2, 0, 7, 4), expected a number of heads that divides",
+        key=zeros(2, 0, 7, 4),
+        value=zeros(2, 0, 7, 3),
+        enable_gqa=True,
+    ),
+    bad(
+        "groups of key and value that differ",
+        ValueError,
+        "value has 2 heads, expected the 3 of key",
+        key=zeros(2, 3, 7, 4),
+        value=zeros(2, 2, 7, 3),
+        enable_gqa=True,
+    ),
+    bad(
+        "batches that do not broadcast",
+        ValueError,
+        "key has shape (3, 6, 7, 4), expected leading axes that broadcast",
+        key=zeros(3, 6, 7, 4),
+    ),
+    bad(
+        "a batch of values that does not broadcast",
+        ValueError,
+        "value has shape (3, 6, 7, 3), expected leading axes that broadcast",
+        value=zeros(3, 6, 7, 3),
+    ),
+    bad(
+        "a mask of integers",
+        TypeError,
+        "attn_mask has dtype",
+        attn_mask=zeros(5, 7, dtype=np.int64),
+    ),
+    bad(
+        "a mask that is no array",
+        TypeError,
+        "attn_mask is True (bool), expected an array",
+        attn_mask=True,
+    ),
+    bad(
+        "a mask of another length",
+        ValueError,
+        "attn_mask has shape (5, 6), expected one that broadcasts",
+        attn_mask=zeros(5, 6),
+    ),
+    bad(
+        "a mask with another batch",
+        ValueError,
+        "attn_mask has shape (3, 6, 5, 7), expected one that broadcasts",
+        attn_mask=zeros(3, 6, 5, 7),
+    ),
+    bad(
+        "a mask of one axis too many",
+        ValueError,
+        "attn_mask has shape (1, 2, 6, 5, 7), expected one that broadcasts",
+        attn_mask=zeros(1, 2, 6, 5, 7),
+    ),
+    bad(
+        "a mask by batch, of rank 3",
+        ValueError,
+        "attn_mask has shape (2, 5, 7), expected one that broadcasts",
+        attn_mask=zeros(2, 5, 7),
+    ),
+    bad(
+        "a mask that would widen one query",
+        ValueError,
+        "attn_mask has shape (5, 7), expected one that broadcasts",
+        query=zeros(2, 6, 1, 4),
+        attn_mask=zeros(5, 7),
+    ),
+    bad("p below 0", ValueError, "dropout_p is -0.1", dropout_p=-0.1),
+    bad("p above 1", ValueError, "dropout_p is 1.5", dropout_p=1.5),
+    bad("p nan", ValueError, "dropout_p is nan", dropout_p=float("nan")),
+    bad("p a text", TypeError, "dropout_p is '1' (str)", dropout_p="1"),
+    bad("p a flag", TypeError, "dropout_p is True (bool)", dropout_p=True),
+    bad("p too large", ValueError, "dropout_p is beyond", dropout_p=10**400),
+    bad("causal 1", TypeError, "is_causal is 1 (int)", is_causal=1),
+    bad("causal None", TypeError, "is_causal is None", is_causal=None),
+    bad("gqa 0", TypeError, "enable_gqa is 0 (int)", enable_gqa=0),
+    bad("scale a text", TypeError, "scale is 'x' (str)", scale="x"),
+    bad("scale a flag", TypeError, "scale is False (bool)", scale=False),
+    bad("scale complex", TypeError, "scale is 1j (complex)", scale=1j),
+    bad("scale too large", ValueError, "scale is beyond", scale=-(10**400)),
+    bad("window a number", TypeError, "window is 3 (int)", window=3),
+    bad("window of three", TypeError, "window is (1, 2, 3)", window=(1, 2, 3)),
+    bad("window of floats", TypeError, "window is (1.0, 2)", window=(1.0, 2)),
+    bad("window of flags", TypeError, "window is (True, 2)", window=(True, 2)),
+    bad("window below -1", ValueError, "window is (0, -2)", window=(0, -2)),
+    bad("cap 0", ValueError, "soft_cap is 0", soft_cap=0),
+    bad("cap negative", ValueError, "soft_cap is -1.0", soft_cap=-1.0),
+    bad("cap inf", ValueError, "soft_cap is inf", soft_cap=float("inf")),
+    bad("cap nan", ValueError, "soft_cap is nan", soft_cap=float("nan")),
+    bad("cap a text", TypeError, "soft_cap is '2' (str)", soft_cap="2"),
+    bad("keep of numbers", TypeError, "keep has dtype", keep=zeros(5, 7)),
+    bad("keep a flag", TypeError, "keep is True (bool)", keep=True),
+    bad(
+        "keep of another length",
+        ValueError,
+        "keep has shape (5, 6), expected one that broadcasts",
+        keep=zeros(5, 6, dtype=np.bool_),
+    ),
+]
+
+
+def good() -> dict[str, Any]:
+    """Return the arguments of a call that is accepted."""
+    shapes = {"query": (5, 4), "key": (7, 4), "value": (7, 3)}
+    return {name: zeros(2, 6, *shape) for name, shape in shapes.items()}
+
+
+PATHS = (
+    "sdpa.scaled_dot_product_attention",
+    "sdpa.attention_steps",
+)
+
+
+@check("arguments", "law", BAD)
+def bad_arguments_are_refused_by_name(trial: Trial) -> None:
+    """The class and the message are those of the contract."""
+    case: Bad = trial.case
+    for path in PATHS:
+        named = good() | case.changes
+        trial.refuses(case.kind, case.text, path, **named)
+    accepted = trial.call(PATHS[0], **good())
+    assert accepted.shape == (2, 6, 5, 3), accepted.shape
+
+
+@check("arguments", "law", BAD)
+def the_backward_pass_refuses_the_same(trial: Trial) -> None:
+    """So it does where the gradients are derived by hand."""
+    case: Bad = trial.case
+    path = "sdpa.scaled_dot_product_attention"
+    if trial.version.by_hand:
+        path += "_backward"
+    upstream = {"d_output": zeros(2, 6, 5, 3)} if trial.version.by_hand else {}
+    named = upstream | good() | case.changes
+    trial.refuses(case.kind, case.text, path, **named)
+
+
+ACCEPTED: dict[str, Callable[[], dict[str, Any]]] = {
+    "numbers of NumPy": lambda: {
+        "scale": np.float32(0.5),
+        "dropout_p": np.float64(0.0),
+        "window": (np.int64(1), 2),
+        "soft_cap": np.float32(3.0),
+    },
+    "whole numbers": lambda: {"scale": 1, "dropout_p": 0, "soft_cap": 2},
+    "a huge window": lambda: {"window": (10**30, 10**30)},
+    "a mask of no axes": lambda: {"attn_mask": np.asarray(True)},
+    "a keep that broadcasts": lambda: {"keep": np.ones(7, dtype=bool)},
+}
+
+
+@check("arguments", "law", list(ACCEPTED))
+def good_arguments_are_accepted(trial: Trial) -> None:
+    """They give ones where every value is 1, of the dtype given."""
+    named = good() | ACCEPTED[trial.case]()
+    named["value"] = np.ones((2, 6, 7, 3), dtype=F32)
+    for name in ("query", "key"):
+        named[name] = np.random.default_rng(8).random(named[name].shape, F32)
+    named = {n: a for n, a in named.items() if a is not None}
+    got = trial.call("sdpa.scaled_dot_product_attention", **named)
+    assert got.dtype == F32, got.dtype
+    trial.within("output", got, np.ones((2, 6, 5, 3)), 8 * np.spacing(F32(1)))

@@ -1,0 +1,151 @@
+"""attention: scores, weights, weighted sum, as a learner reads them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import bounds, definition
+from ..cases import CASES, Case, build
+from ..suite import Trial, check
+
+
+def plain(case: Case) -> bool:
+    """Return whether the simple functions can compute a case."""
+    options = (case.enable_gqa, case.window, case.soft_cap)
+    fits = case.mask is None or case.mask.kind == "bool"
+    sizes = (*case.query, *case.key, *case.value)
+    ordinary = case.dtype in ("float32", "float64") and 0 not in sizes
+    plain = not any(options) and case.scale is None and case.dropout_p == 0
+    return fits and ordinary and plain
+
+
+SIMPLE = [case for case in CASES if plain(case) and case.gradient]
+
+
+def arrays(trial: Trial) -> tuple[Any, ...]:
+    """Return query, key, value and the mask of a case, or None."""
+    inputs = build(trial.case)
+    mask = inputs.attn_mask
+    if inputs.is_causal:
+        rows, keys = np.arange(inputs.L)[:, None], np.arange(inputs.S)
+        causal = keys <= rows
+        mask = causal if mask is None else mask & causal
+    return inputs.query, inputs.key, inputs.value, mask
+
+
+@check("attention", "definition", SIMPLE)
+def each_function_is_the_definitions(trial: Trial) -> None:
+    """Compare scores, weights and output with the scalar loops."""
+    query, key, value, mask = arrays(trial)
+    exact = definition.forward(trial.case)
+    steps = bounds.attention(build(trial.case), trial.case.dtype).steps
+    scores = trial.call("attention.attention_scores", query, key)
+    weights = trial.call("attention.attention_weights", scores, mask)
+    found = {
+        "scores": scores,
+        "weights": np.broadcast_to(weights, exact["weights"].nearest.shape),
+        "output": trial.call("attention.attention", query, key, value, mask),
+    }
+    for name, got in found.items():
+        nearest, missing = exact[name]
+        error = np.broadcast_to(steps[name].error, nearest.shape)
+        trial.within(name, got, nearest, error, missing)
+    output = trial.call("attention.weighted_sum", weights, value)
+    trial.within("weighted sum", output, found["output"])
+
+
+@check("attention", "each other", SIMPLE)
+def both_versions_agree(trial: Trial) -> None:
+    """Compare the output and its gradients with the other version's."""
+    path, inputs = "attention.attention", build(trial.case)
+    own = arrays(trial)
+    error = bounds.attention(inputs, trial.case.dtype).steps["output"].error
+    got, other = trial.call(path, *own), trial.other.call(path, *own)
+    trial.within("output", got, other, 2 * error)
+    upstream = inputs.d_output
+    found = trial.version.gradients_of(path, upstream, *own)
+    others = trial.other.gradients_of(path, upstream, *own)
+    silent = np.zeros_like(inputs.d_log_sum_exp)
+    errors = bounds.gradients(
+        bounds.with_upstream(inputs, inputs.d_output, silent), trial.case.dtype
+    )
+    for name, a, b in zip(
+        ("query", "key", "value"), found, others, strict=True
+    ):
+        trial.within(f"gradient of {name}", a, b, 2 * errors[name].error)
+
+
+@check("attention", "closed form")
+def scores_are_divided_by_the_root_of_the_width(trial: Trial) -> None:
+    """D = 4, q = (2, 0, 0, 0), k₁ = (ln 3, 0, 0, 0): weights ¼ and ¾."""
+    query = np.asarray([[2.0, 0, 0, 0]])
+    key = np.asarray([[0.0, 0, 0, 0], [math.log(3), 0, 0, 0]])
+    scores = trial.call("attention.attention_scores", query, key)
+    trial.within("scores", scores, [[0.0, math.log(3)]])
+    weights = trial.call("attention.attention_weights", scores)
+    trial.within("weights", weights, [[0.25, 0.75]], 4 * np.spacing(1.0))
+
+
+@check("attention", "closed form")
+def the_scale_may_be_given(trial: Trial) -> None:
+    """q·k = 0 and 3 times the scale, 0 and negative too."""
+    query, key = np.asarray([[1.0]]), np.asarray([[0.0], [3.0]])
+    for scale in (1.0, -2.0, 0.5, 0.0):
+        scores = trial.call("attention.attention_scores", query, key, scale)
+        trial.within(f"scale {scale}", scores, [[0.0, 3 * scale]])
+    assert scores.shape == (1, 2)
+
+
+@check("attention", "closed form")
+def a_product_that_overflows_is_scaled_first(trial: Trial) -> None:
+    """q·k = 4 · (2e19)² is beyond float32, divided by 2 it is not."""
+    large = np.full((1, 4), 2.0**64, dtype=np.float32)
+    key = np.concat([large / 2, large], axis=0) / 4
+    scores = trial.call("attention.attention_scores", large, key)
+    trial.within("scores", scores, [[2.0**126, 2.0**127]])
+
+
+@check("attention", "closed form")
+def masks_forbid(trial: Trial) -> None:
+    """Values 1, 2, 4, 8 with equal scores: the mean of what is seen."""
+    zeros = np.zeros((3, 2))
+    value = np.asarray([[1.0], [2.0], [4.0], [8.0]])
+    mask = np.asarray(
+        [[True, False, True, False], [False] * 4, [True] * 4], dtype=bool
+    )
+    keys = np.ones((4, 2))
+    output = trial.call("attention.attention", zeros, keys, value, mask)
+    trial.within("output", output, [[2.5], [0.0], [3.75]])
+
+
+@check("attention", "definition", SIMPLE[:3])
+def each_gradient_is_the_definitions(trial: Trial) -> None:
+    """Compare the gradients of scores and sum with plain loops."""
+    query, key, value, _ = arrays(trial)
+    inputs = build(trial.case)
+    rng = np.random.default_rng(5)
+    d = rng.standard_normal((*inputs.d_log_sum_exp.shape, inputs.S))
+    d = d.astype(trial.case.dtype)
+    path = "attention.attention_scores"
+    got = trial.version.gradients_of(path, d, query, key)
+    scale = 1 / math.sqrt(query.shape[-1])
+    for name, a, left, right in (
+        ("query", got[0], d, key),
+        ("key", got[1], d.mT, query),
+    ):
+        bound = bounds.matmul(bounds.exact(left), bounds.exact(right), d.dtype)
+        bound = bounds.times(bound, scale, d.dtype)
+        trial.within(f"gradient of {name}", a, bound.value, 2 * bound.error)
+    weights = np.abs(d)
+    path = "attention.weighted_sum"
+    d_output = inputs.d_output
+    got = trial.version.gradients_of(path, d_output, weights, value)
+    for name, a, left, right in (
+        ("weights", got[0], d_output, value.mT),
+        ("value", got[1], weights.mT, d_output),
+    ):
+        bound = bounds.matmul(bounds.exact(left), bounds.exact(right), d.dtype)
+        trial.within(f"gradient of {name}", a, bound.value, bound.error)

@@ -1,0 +1,63 @@
+"""dropout: which weights are left, and how large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import bounds
+from ..suite import Trial, check
+
+
+def kept() -> np.ndarray:
+    """Draw which of (2, 3, 5, 7) weights to keep."""
+    return np.random.default_rng(3).random((2, 3, 5, 7)) < 0.6
+
+
+@check("dropout", "closed form")
+def kept_weights_are_divided_by_one_minus_p(trial: Trial) -> None:
+    """With p = ½ and ¾, powers of two come out exactly."""
+    weights = np.asarray([[0.5, 0.25, 0.125, 1.0]], dtype=np.float32)
+    keep = np.asarray([[True, False, True, True]])
+    half = trial.call("dropout.dropout", weights, 0.5, keep)
+    trial.within("p = ½", half, [[1.0, 0.0, 0.25, 2.0]])
+    quarter = trial.call("dropout.dropout", weights, 0.75, keep)
+    trial.within("p = ¾", quarter, [[2.0, 0.0, 0.5, 4.0]])
+
+
+@check("dropout", "closed form")
+def nothing_is_left_of_p_1_and_all_of_p_0(trial: Trial) -> None:
+    """P = 1 gives zeros, not 0/0; p = 0 keeps what is kept."""
+    weights = np.ones((2, 3), dtype=np.float32)
+    keep = np.ones((2, 3), dtype=bool)
+    none = trial.call("dropout.dropout", weights, 1.0, keep)
+    trial.within("p = 1", none, np.zeros((2, 3)))
+    every = trial.call("dropout.dropout", weights, 0.0, keep)
+    trial.within("p = 0", every, weights)
+
+
+@check("dropout", "definition", ("float32", "float64"))
+def weights_are_kept_or_gone(trial: Trial) -> None:
+    """W / (1 - p) where it is kept and 0 elsewhere, forwards and back."""
+    rng = np.random.default_rng(4)
+    weights = rng.random((2, 3, 5, 7)).astype(trial.case)
+    keep, p = kept(), 0.3
+    expected = np.where(keep, weights.astype(np.float64) / (1 - p), 0.0)
+    error = bounds.gamma(3, trial.case) * expected
+    got = trial.call("dropout.dropout", weights, p, keep)
+    assert got.dtype == trial.case, f"the weights are {got.dtype}"
+    trial.within("weights", got, expected, error)
+    path = "dropout.dropout"
+    (back,) = trial.version.gradients_of(path, weights, weights, p, keep)
+    trial.within("gradient", back, expected, error)
+
+
+@check("dropout", "law")
+def each_weight_is_kept_with_probability_one_minus_p(trial: Trial) -> None:
+    """Of n draws the share that is kept lies within 6 deviations."""
+    for p in (0.0, 0.1, 0.5, 1.0):
+        keep = trial.call("dropout.draw_keep", (100, 1000), p)
+        assert keep.dtype == bool, f"keep is {keep.dtype}"
+        deviation = np.sqrt(p * (1 - p) / keep.size)
+        trial.within(f"p = {p}", keep.mean(), 1 - p, 6 * deviation)
+    halves = [trial.call("dropout.draw_keep", (64,), 0.5) for _ in range(2)]
+    assert np.any(halves[0] != halves[1]), "two draws are the same"

@@ -1,0 +1,145 @@
+"""head: projections, output and the gradients of the three matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import bounds
+from ..suite import Trial, check
+from ..versions import Version
+
+B, T, M, D, E = 2, 5, 8, 4, 3
+DTYPES = ("float32", "float64")
+
+
+def draw(dtype: str) -> tuple[Any, list[Any], Any, Any]:
+    """Draw x, the matrices, a causal mask and what comes back."""
+    rng = np.random.default_rng(25843)
+    x = rng.standard_normal((B, T, M)).astype(dtype)
+    matrices = [
+        rng.standard_normal((M, width)).astype(dtype) for width in (D, D, E)
+    ]
+    mask = np.arange(T) <= np.arange(T)[:, None]
+    d_output = rng.standard_normal((B, T, E)).astype(dtype)
+    return x, matrices, mask, d_output
+
+
+def make(version: Version, matrices: list[Any]) -> Any:
+    """Make a head of a version out of its three matrices."""
+    return version.function("head.Head")(*map(version.array, matrices))
+
+
+@check("head", "definition", DTYPES)
+def projections_and_output(trial: Trial) -> None:
+    """Compare q, k, v and the output, with the errors carried through."""
+    dtype = trial.case
+    x, matrices, mask, _ = draw(dtype)
+    projected = [
+        bounds.matmul(bounds.exact(x), bounds.exact(w), dtype)
+        for w in matrices
+    ]
+    query = bounds.times(projected[0], 1 / math.sqrt(D), dtype)
+    scores = bounds.matmul(query, bounds.transposed(projected[1]), dtype)
+    weights = bounds.softmax(bounds.masked(scores, mask), dtype)
+    output = bounds.matmul(weights, projected[2], dtype)
+    head = make(trial.version, matrices)
+    own = trial.version.array(x)
+    got = trial.version.numpy(head.project(own))
+    for name, array, must in zip("qkv", got, projected, strict=True):
+        trial.within(name, array, must.value, must.error)
+    seen = trial.version.array(mask)
+    result = trial.version.numpy(head(own, seen))
+    trial.within("output", result, output.value, output.error)
+
+
+@check("head", "law")
+def the_last_position_sees_all_with_and_without_mask(trial: Trial) -> None:
+    """Without the mask the last row stays, to the bit, others change."""
+    x, matrices, mask, _ = draw("float64")
+    head, own = make(trial.version, matrices), trial.version.array(x)
+    opened = trial.version.numpy(head(own))
+    masked = trial.version.numpy(head(own, trial.version.array(mask)))
+    trial.within("last row", masked[:, -1], opened[:, -1])
+    assert np.all(masked[:, :-1] != opened[:, :-1]), "the mask does nothing"
+
+
+@check("head", "closed form")
+def without_a_query_each_position_takes_the_mean(trial: Trial) -> None:
+    """W_q = 0 and W_v = 1: the running mean of whole numbers."""
+    x = np.asarray([[4.0], [8.0], [0.0], [4.0]])
+    one, mask = np.ones((1, 1)), np.arange(4) <= np.arange(4)[:, None]
+    mask[2] = [True, True, False, False]
+    head = make(trial.version, [0 * one, one, one])
+    arrays = (trial.version.array(a) for a in (x, mask))
+    output = trial.version.numpy(head(*arrays))
+    trial.within("output", output, [[4], [6], [6], [4]])
+
+
+def gradients(version: Version, dtype: str) -> dict[str, Any]:
+    """Return the gradients of x and of the matrices."""
+    x, matrices, mask, d_output = draw(dtype)
+    own, seen, d = (version.array(a) for a in (x, mask, d_output))
+    head = make(version, matrices)
+    if version.by_hand:
+        backward = version.function("head.head_backward")
+        found: dict[str, Any] = version.numpy(backward(d, head, own, seen))
+        return found
+    own.requires_grad_()
+    head(own, seen).backward(d)
+    named = {"x": own, **dict(head.named_parameters())}
+    return {name: version.numpy(t.grad) for name, t in named.items()}
+
+
+@check("head", "definition")
+def gradients_of_input_and_matrices(trial: Trial) -> None:
+    """Compare float64 with the chain rule, within float32's bounds.
+
+    The query, key and value that go into the bounds are those of float64:
+    as good as exact where a float32 is what is allowed for.
+    """
+    x, matrices, mask, d_output = draw("float64")
+    q, k, v = (x @ w for w in matrices)
+    scores = np.where(mask, q @ k.mT / math.sqrt(D), -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    # dS_ij = P_ij Σ_k (δ_jk - P_ik) dP_ik, with the Jacobian written out.
+    jacobian = np.eye(T) - weights[..., None, :]
+    jacobian = weights[..., :, None] * jacobian
+    d_weights = d_output @ v.mT
+    d_scores = np.einsum("btjk,btk->btj", jacobian, d_weights)
+    scale = 1 / math.sqrt(D)
+    d_q = scale * np.einsum("bij,bjd->bid", d_scores, k)
+    d_k = scale * np.einsum("bij,bid->bjd", d_scores, q)
+    d_v = np.einsum("bij,bie->bje", weights, d_output)
+    parts = (d_q, d_k, d_v)
+    expected = {
+        "x": sum(d @ w.T for d, w in zip(parts, matrices, strict=True)),
+        "w_q": np.einsum("btm,btd->md", x, d_q),
+        "w_k": np.einsum("btm,btd->md", x, d_k),
+        "w_v": np.einsum("btm,bte->me", x, d_v),
+    }
+    found = gradients(trial.version, "float64")
+    assert found.keys() == expected.keys(), list(found)
+    # The longest chain of sums: over M, D, T, T, T and both batches.
+    roundings = M + D + 3 * T + B * T + 4 * bounds.FUNCTION_ULPS
+    for name, got in found.items():
+        size = np.abs(expected[name]).max()
+        error = bounds.gamma(roundings, "float32") * size
+        trial.within(f"gradient of {name}", got, expected[name], error)
+
+
+@check("head", "each other", DTYPES)
+def gradients_agree(trial: Trial) -> None:
+    """Compare with autograd, or autograd with what is derived by hand."""
+    found = gradients(trial.version, trial.case)
+    others = gradients(trial.other, trial.case)
+    wide = gradients(trial.other, "float64")
+    assert found.keys() == others.keys(), list(found)
+    roundings = M + D + 3 * T + B * T + 4 * bounds.FUNCTION_ULPS
+    for name, got in found.items():
+        error = bounds.gamma(4 * roundings, trial.case)
+        error = error * np.abs(wide[name]).max()
+        trial.within(f"gradient of {name}", got, others[name], error)

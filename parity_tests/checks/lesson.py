@@ -1,0 +1,140 @@
+"""lesson: the numbers it is known by, from both versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import bounds
+from ..suite import Trial, check
+from ..versions import Version
+
+# Rounded to the printed digit, section by section.
+AVERAGES = [
+    [1.00, 0.00, 0.00, 0.00, 0.00],
+    [0.50, 0.50, 0.00, 0.00, 0.00],
+    [0.33, 0.33, 0.33, 0.00, 0.00],
+    [0.25, 0.25, 0.25, 0.25, 0.00],
+    [0.20, 0.20, 0.20, 0.20, 0.20],
+]
+MATCH = {
+    (1.0, 0.0): (
+        [0.10, 0.00, 0.90, 1.00, 0.80],
+        [0.12, 0.11, 0.26, 0.29, 0.23],
+        [0.01, 0.00, 0.30, 0.50, 0.18],
+    ),
+    (0.0, 1.0): (
+        [0.90, 1.00, 0.10, 0.00, 0.20],
+        [0.29, 0.32, 0.13, 0.12, 0.14],
+        [0.37, 0.61, 0.01, 0.00, 0.01],
+    ),
+}
+CAUSAL = [
+    [1.00, 0.00, 0.00, 0.00, 0.00],
+    [0.96, 0.04, 0.00, 0.00, 0.00],
+    [0.24, 0.26, 0.50, 0.00, 0.00],
+    [0.09, 0.39, 0.43, 0.09, 0.00],
+    [0.02, 0.14, 0.02, 0.09, 0.73],
+]
+WIDTHS = {
+    "deviation": [3.89, 8.17, 16.08, 32.53],
+    "unscaled": [0.79, 0.86, 0.95, 0.92],
+    "scaled": [0.53, 0.47, 0.47, 0.39],
+}
+
+
+def printed(trial: Trial, name: str, got: Any, expected: Any) -> None:
+    """Assert that numbers are the expected ones when rounded to print."""
+    text = np.vectorize(lambda x: float(f"{x:.2f}"), otypes=[float])
+    trial.within(name, text(np.asarray(got)), np.asarray(expected))
+
+
+def inputs(version: Version) -> Any:
+    """Return the lesson's random numbers, drawn by the version."""
+    return version.function("lesson.draw_inputs")()
+
+
+@check("lesson", "closed form")
+def section_1_has_its_recorded_numbers(trial: Trial) -> None:
+    """The weights, and row 3 as the mean of the first three vectors."""
+    past = inputs(trial.version).past
+    found = trial.version.function("lesson.average_the_past")(past)
+    steps = trial.version.numpy(found)
+    printed(trial, "weights", steps["weights"], AVERAGES)
+    x = trial.version.numpy(past)
+    error = bounds.gamma(8, np.float32) * np.abs(x[:3]).sum(axis=0)
+    trial.within("row 3", steps["means"][2], x[:3].mean(axis=0), error)
+
+
+@check("lesson", "closed form", list(MATCH))
+def section_2_has_its_recorded_numbers(trial: Trial) -> None:
+    """Scores, weights and weights of scores × 5, of both queries."""
+    steps = trial.version.numpy(
+        trial.version.function("lesson.match_keys")(trial.case)
+    )
+    names = ("scores", "weights", "sharp_weights")
+    for name, expected in zip(names, MATCH[trial.case], strict=True):
+        printed(trial, name, steps[name], expected)
+
+
+@check("lesson", "closed form")
+def section_3_has_its_recorded_numbers(trial: Trial) -> None:
+    """The causal weights of random query and key."""
+    drawn = inputs(trial.version)
+    found = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
+    printed(trial, "weights", trial.version.numpy(found)["weights"], CAUSAL)
+
+
+@check("lesson", "closed form")
+def section_4_has_its_recorded_numbers(trial: Trial) -> None:
+    """Deviation and greatest weights for each width."""
+    widths = inputs(trial.version).widths
+    found = trial.version.function("lesson.vary_width")(widths)
+    for name, expected in WIDTHS.items():
+        printed(trial, name, found._asdict()[name], expected)
+
+
+def head_steps(version: Version, drawn: Any, causal: bool) -> Any:
+    """Return the steps of section 5 from inputs given as NumPy arrays."""
+    mask = np.arange(5) <= np.arange(5)[:, None] if causal else None
+    arrays = [version.array(a) for a in (*drawn, mask)]
+    return version.numpy(version.function("lesson.one_head")(*arrays))
+
+
+@check("lesson", "each other", (True, False))
+def section_5_agrees_step_by_step(trial: Trial) -> None:
+    """Query, key, value, scores, weights and output, within a millionth."""
+    drawn = [trial.version.numpy(a) for a in inputs(trial.version)[4:]]
+    steps = head_steps(trial.version, drawn, trial.case)
+    others = head_steps(trial.other, drawn, trial.case)
+    assert list(steps) == list(others), list(steps)
+    for name, got in steps.items():
+        trial.within(name, got, others[name], 1e-6)
+
+
+@check("lesson", "SDPA", (True, False))
+def section_5_is_what_sdpa_gives(trial: Trial) -> None:
+    """The output, within a millionth of torch's own function."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    drawn = [trial.version.numpy(a) for a in inputs(trial.version)[4:]]
+    steps = head_steps(trial.version, drawn, trial.case)
+    q, k, v = (torch.tensor(steps[n])[None] for n in ("query", "key", "value"))
+    own = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
+    trial.within("output", steps["output"], own[0].numpy(), 1e-6)
+
+
+@check("lesson", "each other")
+def both_versions_draw_the_same_inputs(trial: Trial) -> None:
+    """Every random number, in the order in which it is drawn."""
+    flat = []
+    for version in (trial.version, trial.other):
+        drawn = inputs(version)
+        rows = [a for width in drawn.widths for a in width]
+        flat.append([*drawn[:3], *rows, *drawn[4:]])
+        flat[-1] = [version.numpy(array) for array in flat[-1]]
+    assert len(flat[0]) == 31, len(flat[0])
+    for number, (a, b) in enumerate(zip(*flat, strict=True)):
+        trial.within(f"input {number}", a, b, bounds.normal_numbers(16))

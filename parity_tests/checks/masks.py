@@ -1,0 +1,122 @@
+"""masks: every entry, by the sentence that defines it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..suite import Trial, check
+
+SHAPES = [(4, 4), (2, 5), (5, 2), (1, 4), (4, 1), (6, 3)]
+ALIGNED = [
+    (rows, keys, align)
+    for rows, keys in SHAPES
+    for align in ("upper_left", "lower_right")
+]
+
+
+def spelled_out(
+    L: int, S: int, align: str, rule: Callable[[int, int], bool]
+) -> Any:
+    """Return the mask whose entry (i, j) is a rule of where they stand."""
+    shift = 0 if align == "upper_left" else S - L
+    return [[rule(i + shift, j) for j in range(S)] for i in range(L)]
+
+
+@check("masks", "closed form", ALIGNED)
+def causal_sees_itself_and_all_before(trial: Trial) -> None:
+    """Query i, moved to its corner, sees the keys 0..i."""
+    L, S, align = trial.case
+    mask = trial.call("masks.causal_mask", L, S, align)
+    assert mask.dtype == bool, f"the mask is {mask.dtype}"
+    expected = spelled_out(L, S, align, lambda i, j: j <= i)
+    trial.within("mask", mask, expected)
+    if align == "upper_left":
+        trial.within("mask", trial.call("masks.causal_mask", L, S), expected)
+
+
+@check("masks", "closed form", ALIGNED)
+def window_sees_radii_to_both_sides(trial: Trial) -> None:
+    """Query i sees i-left..i+right; -1 is no bound."""
+    L, S, align = trial.case
+    for left, right in itertools.product((-1, 0, 1, 2, 7), repeat=2):
+        mask = trial.call("masks.window_mask", L, S, left, right, align)
+
+        def rule(i: int, j: int, left: int = left, right: int = right) -> bool:
+            near = left == -1 or i - j <= left
+            return near and (right == -1 or j - i <= right)
+
+        expected = spelled_out(L, S, align, rule)
+        trial.within(f"window ({left}, {right})", mask, expected)
+
+
+@check("masks", "closed form")
+def no_queries_or_no_keys(trial: Trial) -> None:
+    """Masks of no rows or no columns have their shape."""
+    for L, S in ((0, 3), (3, 0), (0, 0)):
+        assert trial.call("masks.causal_mask", L, S).shape == (L, S)
+        window = trial.call("masks.window_mask", L, S, 1, 1)
+        assert window.shape == (L, S)
+    first = trial.call("masks.causal_mask", 1, 1)
+    trial.within("one query, one key", first, [[True]])
+
+
+@check("masks", "law")
+def a_window_that_ends_at_the_query_is_causal(trial: Trial) -> None:
+    """No bound to the left and none seen to the right: the causal mask."""
+    window = trial.call("masks.window_mask", 3, 5, -1, 0)
+    causal = trial.call("masks.causal_mask", 3, 5)
+    trial.within("mask", window, causal)
+    assert causal.any(), "nothing is seen"
+
+
+@check("masks", "closed form")
+def padding_sees_the_first_keys(trial: Trial) -> None:
+    """Lengths 0, 2, 3 of 3, with axes of size 1 for heads and queries."""
+    mask = trial.call("masks.padding_mask", np.asarray([0, 2, 3]), 3)
+    expected = np.asarray([[0, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+    trial.within("mask", mask, expected[:, None, None, :])
+
+
+@check("masks", "closed form")
+def combining_is_the_intersection(trial: Trial) -> None:
+    """Three masks of three shapes allow what all of them allow."""
+    rows = np.asarray([[True], [True], [False]])
+    columns = np.asarray([True, False])
+    third = np.asarray([[True, True], [False, True], [True, True]])
+    mask = trial.call("masks.combine_masks", rows, columns, third)
+    expected = [[True, False], [False, False], [False, False]]
+    trial.within("mask", mask, expected)
+
+
+@check("masks", "closed form", ("float32", "float64"))
+def what_is_forbidden_is_minus_infinity(trial: Trial) -> None:
+    """The other scores stay as they are, to the bit; NaN is gone."""
+    scores = np.asarray([[1.5, math.nan], [-0.0, 3.0]], dtype=trial.case)
+    mask = np.asarray([[True, False], [True, True]])
+    got = trial.call("masks.mask_scores", scores, mask)
+    assert got.dtype == trial.case, f"the scores are {got.dtype}"
+    trial.within("masked scores", got, [[1.5, -math.inf], [-0.0, 3.0]])
+    assert np.signbit(got[1, 0]), "-0.0 lost its sign"
+
+
+@check("masks", "closed form")
+def a_mask_as_numbers_to_add(trial: Trial) -> None:
+    """0 where it may look, -inf where it may not."""
+    bias = trial.call("masks.mask_to_bias", np.asarray([True, False]))
+    assert bias.dtype == np.float32, f"the bias is {bias.dtype}"
+    trial.within("bias", bias, [0.0, -math.inf])
+
+
+@check("masks", "law")
+def bad_radii_and_corners_are_refused(trial: Trial) -> None:
+    """A radius below -1 and an unknown corner are named in the error."""
+    path = "masks.window_mask"
+    trial.refuses(ValueError, "left is -2, expected -1", path, 2, 2, -2, 0)
+    trial.refuses(ValueError, "right is -7, expected -1", path, 2, 2, 0, -7)
+    text = "align is 'left', expected 'upper_left'"
+    trial.refuses(ValueError, text, "masks.causal_mask", 2, 2, "left")

@@ -1,0 +1,609 @@
+"""sdpa in closed form: structure apart from arithmetic, with no tolerance.
+
+With query = 0 the scores vanish, and with value = identity the output *is*
+the weight matrix: 1/n on the n keys that are seen, rounded once, and exactly
+0 on the others. What goes wrong with masks, corners, windows, heads, axes
+and layout shows here to the bit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..cases import CASES, Case, build
+from ..definition import at, sees
+from ..suite import Trial, check
+
+ATTENTION = "sdpa.scaled_dot_product_attention"
+STEPS = "sdpa.attention_steps"
+LN3 = math.log(3)
+
+
+def structural(case: Case) -> Case | None:
+    """Return a case with its scores at 0, or None where that has no sense."""
+    sizes = (*case.query, *case.key, *case.value)
+    boolean = case.mask is None or case.mask.kind == "bool"
+    if 0 in sizes or not boolean or case.dropout_p or case.fill != "normal":
+        return None
+    if case.scale is not None and math.isnan(case.scale):
+        return None
+    value = (*case.value[:-1], case.value[-2])
+    name = f"{case.name}, no scores"
+    return replace(case, name=name, value=value, fill="zero scores")
+
+
+STRUCTURAL = [case for case in map(structural, CASES) if case is not None]
+
+
+@check("sdpa", "closed form", STRUCTURAL)
+def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
+    """Weights and output are 1/n on the keys that are seen, else 0."""
+    case: Case = trial.case
+    inputs = build(case)
+    table = (*inputs.batch, inputs.heads, inputs.L, inputs.S)
+    seen = np.zeros(table, dtype=bool)
+    for index in np.ndindex(*table):
+        seen[index] = sees(inputs, index)
+    number = seen.sum(axis=-1, keepdims=True)
+    expected = seen / np.maximum(number, 1)
+    expected = inputs.without_heads(rounded_once(expected, case.dtype))
+    got = trial.version.steps(case)
+    trial.within("output", got["output"], expected)
+    lse = np.log(np.where(number == 0, 1, number))
+    lse = np.where(number == 0, -np.inf, lse)[..., 0]
+    error = 8 * np.spacing(np.abs(lse).astype("float32"))
+    lse = inputs.without_heads(lse)
+    own = np.broadcast_to(got["log_sum_exp"], lse.shape)
+    trial.within("log_sum_exp", own, lse, np.nan_to_num(error).max())
+
+
+def rounded_once(weights: Any, dtype: str) -> Any:
+    """Return weights as one division in the dtype of computation gives."""
+    computed = "float32" if dtype in ("float16", "bfloat16") else dtype
+    once = weights.astype(computed)
+    if dtype == "bfloat16":
+        return torch.tensor(once).bfloat16().float().numpy()
+    return once.astype(dtype)
+
+
+@check("sdpa", "closed form", [c for c in STRUCTURAL if c.mask is None])
+def heads_and_batches_read_their_own_values(trial: Trial) -> None:
+    """Every row of value is a whole number of its own.
+
+    The output is the mean of the numbers seen by each query: of the right
+    batch, of key/value head h // (H/G), of the right positions.
+    """
+    case: Case = trial.case
+    inputs = build(case)
+    sizes = inputs.value.shape[:-1]
+    numbers = np.arange(math.prod(sizes), dtype=np.float64).reshape(sizes)
+    value = numbers[..., None] * 8.0
+    table = (*inputs.batch, inputs.heads, inputs.L)
+    expected, spacing = np.zeros(table), np.zeros(table)
+    group = inputs.heads // inputs.groups
+    for index in np.ndindex(*table):
+        *batch, h, _ = index
+        keys = [j for j in range(inputs.S) if sees(inputs, (*index, j))]
+        rows = [at(value, (*batch, h // group, j, 0)) for j in keys]
+        if rows:
+            expected[index] = sum(rows) / len(rows)
+            spacing[index] = len(rows) * max(abs(row) for row in rows)
+    arguments = trial.version.arguments(case)
+    arguments["value"] = trial.version.array(value.astype(np.float32))
+    for name in ("query", "key"):
+        array = np.zeros_like(getattr(inputs, name), dtype=np.float32)
+        arguments[name] = trial.version.array(array)
+    output = trial.version.numpy(
+        trial.version.function(ATTENTION)(**arguments)
+    )
+    expected = inputs.without_heads(expected)[..., None]
+    error = inputs.without_heads(spacing)[..., None] * 2.0**-22
+    trial.within("output", output, expected, error)
+
+
+@dataclass(frozen=True)
+class Value:
+    """Arguments written out, and what must come of them."""
+
+    name: str
+    query: Any
+    key: Any
+    value: Any
+    expected: Any
+    options: dict[str, Any] = field(default_factory=dict)
+    dtype: str = "float32"
+    error: float = 0.0
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+def column(*numbers: float) -> Any:
+    """Return numbers below each other: S keys or values of width 1."""
+    return [[number] for number in numbers]
+
+
+def mask(*rows: str) -> Any:
+    """Return a boolean mask: T for True."""
+    return np.asarray([[sign == "T" for sign in row] for row in rows])
+
+
+def values() -> list[Value]:
+    """Return the values that are known in closed form."""
+    zeros4, eights = column(0, 0, 0, 0), column(1, 2, 4, 8)
+    ln3, u = column(0, LN3), 4 * 2.0**-24
+    two, pair = column(0, 0), column(0, 1)
+    causal = {"is_causal": True}
+    third = 7 / 3
+    heads = np.asarray([[[10.0]], [[20.0]]])
+    low = float(np.finfo(np.float32).min)
+    found = [
+        Value(
+            "causal",
+            zeros4,
+            zeros4,
+            eights,
+            column(1, 1.5, third, 3.75),
+            causal,
+            error=2 * u,
+        ),
+        Value("causal, one query", [[0]], zeros4, eights, [[1]], causal),
+        Value(
+            "causal, more queries than keys",
+            zeros4,
+            two,
+            column(1, 3),
+            column(1, 2, 2, 2),
+            causal,
+        ),
+        Value(
+            "window to the left",
+            zeros4,
+            zeros4,
+            eights,
+            column(1, 1.5, 3, 6),
+            {"window": (1, 0)},
+        ),
+        Value(
+            "window to the right",
+            zeros4,
+            zeros4,
+            eights,
+            column(1.5, 3, 6, 8),
+            {"window": (0, 1)},
+        ),
+        Value("ln 3", [[1]], ln3, pair, [[0.75]], error=u),
+        Value(
+            "scale -1", [[1]], ln3, pair, [[0.25]], {"scale": -1.0}, error=u
+        ),
+        Value("scale 0", [[1]], ln3, pair, [[0.5]], {"scale": 0.0}),
+        Value(
+            "divided by √4",
+            [[2, 0, 0, 0]],
+            [[0, 0, 0, 0], [LN3, 0, 0, 0]],
+            pair,
+            [[0.75]],
+            error=u,
+        ),
+        Value(
+            "√ of the head's width",
+            [[[1]]] * 4,
+            [[[0], [LN3]]] * 4,
+            [[[0], [1]]] * 4,
+            [[[0.75]]] * 4,
+            error=u,
+        ),
+        Value("1000, 1000", [[1000]], column(1, 1), pair, [[0.5]]),
+        Value(
+            "forbidden key",
+            [[0]],
+            two,
+            pair,
+            [[0]],
+            {"attn_mask": mask("TF")},
+        ),
+        Value(
+            "forbidden key, as a number",
+            [[0]],
+            two,
+            pair,
+            [[0]],
+            {"attn_mask": np.asarray([[0, -np.inf]])},
+        ),
+        Value(
+            "the only key",
+            [[-60000]],
+            column(1, 1),
+            column(7, 9),
+            [[7]],
+            {"attn_mask": mask("TF")},
+        ),
+        Value(
+            "far below the forbidden",
+            [[1]],
+            column(-30000, 100),
+            pair,
+            [[0]],
+            {"attn_mask": mask("TF")},
+        ),
+        Value(
+            "a dead row",
+            two,
+            two,
+            column(1, 3),
+            column(2, 0),
+            {"attn_mask": mask("TT", "FF")},
+        ),
+        Value(
+            "a mask that is its own product",
+            two,
+            two,
+            column(1, 3),
+            column(1, 0),
+            {"attn_mask": mask("TF", "FF")},
+        ),
+        Value(
+            "the second half of the keys",
+            [[0]],
+            zeros4,
+            eights,
+            [[6]],
+            {"attn_mask": mask("FFTT")},
+        ),
+        Value(
+            "mask and causal",
+            two,
+            two,
+            column(1, 3),
+            column(1, 3),
+            {"attn_mask": mask("TT", "FT"), "is_causal": True},
+        ),
+        Value(
+            "mask and window",
+            zeros4,
+            zeros4,
+            eights,
+            column(1, 1, 4, 6),
+            {
+                "attn_mask": mask("TTTT", "TFTT", "TFTT", "TTTT"),
+                "window": (1, 0),
+            },
+        ),
+        Value(
+            "a row dead by mask and causal together",
+            two,
+            two,
+            column(1, 3),
+            column(0, 2),
+            {"attn_mask": mask("FT", "TT"), "is_causal": True},
+        ),
+        Value(
+            "soft cap before the mask",
+            [[0]],
+            two,
+            pair,
+            [[0]],
+            {"attn_mask": np.asarray([[0, -np.inf]]), "soft_cap": 1.0},
+        ),
+        Value(
+            "soft cap",
+            [[1]],
+            column(-1e6, 1e6),
+            pair,
+            [[0.75]],
+            {"soft_cap": LN3 / 2},
+            error=u,
+        ),
+        Value(
+            "bias and not factor",
+            [[0]],
+            two,
+            pair,
+            [[0.75]],
+            {"attn_mask": np.asarray([[0, LN3]])},
+            error=u,
+        ),
+        Value(
+            "a row of the lowest finite number",
+            [[1]],
+            column(-1, 1),
+            pair,
+            [[0.5]],
+            {"attn_mask": np.asarray([[low, low]])},
+        ),
+        Value(
+            "grouped heads",
+            [[[0]]] * 4,
+            [[[0]]] * 2,
+            heads,
+            [[[10]], [[10]], [[20]], [[20]]],
+            {"enable_gqa": True},
+        ),
+        Value(
+            "one key head for all",
+            [[[0]]] * 3,
+            [[[0]]],
+            [[[5]]],
+            [[[5]]] * 3,
+        ),
+        Value(
+            "no keys",
+            two,
+            np.zeros((0, 1)),
+            np.zeros((0, 2)),
+            np.zeros((2, 2)),
+        ),
+        Value("no width", np.zeros((1, 0)), np.zeros((2, 0)), pair, [[0.5]]),
+        Value(
+            "40 everywhere",
+            np.full((1, 64), 40),
+            np.full((4, 64), 40),
+            eights,
+            [[3.75]],
+            dtype="float16",
+        ),
+        Value(
+            "a product beyond the range",
+            np.full((1, 4), 2.0**64),
+            np.full((4, 4), 2.0**62),
+            eights,
+            [[3.75]],
+        ),
+        Value(
+            "a scale above 1 beyond the range",
+            [[2.0**126]],
+            np.full((4, 1), 2.0**-120),
+            eights,
+            [[3.75]],
+            {"scale": 2.0**20},
+        ),
+        Value(
+            "a tiny scale",
+            np.full((1, 1), 2.0**127),
+            np.full((4, 1), 2.0**126),
+            eights,
+            [[3.75]],
+            {"scale": 2.0**-130},
+        ),
+        Value(
+            "dropout of all but one",
+            [[0]],
+            zeros4,
+            eights,
+            [[4]],
+            {
+                "dropout_p": 0.75,
+                "keep": mask("FFTF"),
+            },
+        ),
+        Value(
+            "dropout of everything",
+            [[0]],
+            zeros4,
+            eights,
+            [[0]],
+            {"dropout_p": 1.0},
+        ),
+        Value(
+            "dropout after the mask",
+            [[0]],
+            zeros4,
+            eights,
+            [[5]],
+            {
+                "dropout_p": 0.5,
+                "keep": mask("TFTF"),
+                "attn_mask": mask("TFTF"),
+            },
+        ),
+        Value(
+            "rank 3 is heads, also when B = H",
+            np.zeros((2, 2, 1, 1)),
+            np.zeros((2, 2, 2, 1)),
+            [[column(0, 1), column(0, 1)]] * 2,
+            [[[[0]], [[1]]]] * 2,
+            {"attn_mask": np.asarray([[[True, False]], [[False, True]]])},
+        ),
+    ]
+    wide = [v for v in found if v.dtype == "float32"]
+    return [
+        *found,
+        *(
+            replace(v, name=f"{v.name}, float64", dtype="float64")
+            for v in wide
+            if "range" not in v.name and "lowest" not in v.name
+        ),
+        *(
+            replace(v, name=f"{v.name}, half", dtype="float16", error=2**-10)
+            for v in wide
+            if representable(v)
+        ),
+    ]
+
+
+def representable(value: Value) -> bool:
+    """Return whether float16 holds the arguments and the result."""
+    arrays = [value.query, value.key, value.value]
+    bias = value.options.get("attn_mask")
+    if bias is not None and bias.dtype != bool:
+        arrays.append(np.where(np.isinf(bias), 0, bias))
+    return all(
+        np.abs(np.asarray(array, dtype=float)).max(initial=0) < 60001
+        and "scale" not in value.name
+        and "cap" not in value.name
+        for array in arrays
+    )
+
+
+@check("sdpa", "closed form", values())
+def values_in_closed_form(trial: Trial) -> None:
+    """The numbers that a reader can work out by hand."""
+    case: Value = trial.case
+    arrays = [
+        np.asarray(array, dtype=case.dtype)
+        for array in (case.query, case.key, case.value)
+    ]
+    options = dict(case.options)
+    bias = options.get("attn_mask")
+    if bias is not None and bias.dtype != bool:
+        options["attn_mask"] = bias.astype(case.dtype)
+    got = trial.call(ATTENTION, *arrays, **options)
+    assert got.dtype == case.dtype, f"the output is {got.dtype}"
+    size = np.maximum(np.abs(np.asarray(case.expected, dtype=float)), 1)
+    trial.within("output", got, case.expected, case.error * size)
+    weights = trial.call(STEPS, *arrays, **options)["weights"]
+    sums = weights.astype(float).sum(axis=-1)
+    alive = (weights != 0).any(axis=-1)
+    trial.within("row sums", sums, alive, 4 * np.spacing(np.float32(1)))
+    expected_alive = "no keys" not in case.name
+    assert bool(alive.any()) == expected_alive, "every weight is 0"
+
+
+@check("sdpa", "closed form", ("float32", "float64"))
+def no_keys_have_a_log_sum_exp_of_minus_infinity(trial: Trial) -> None:
+    """S = 0: output 0 of the right shape, log-sum-exp -inf."""
+    query, key, value = (
+        np.ones(shape, dtype=trial.case)
+        for shape in ((2, 3, 4), (2, 0, 4), (2, 0, 5))
+    )
+    steps = trial.call(STEPS, query, key, value)
+    trial.within("output", steps["output"], np.zeros((2, 3, 5)))
+    lse = np.full((2, 3), -np.inf)
+    trial.within("log_sum_exp", steps["log_sum_exp"], lse)
+
+
+@check("sdpa", "closed form")
+def a_million_keys_that_are_the_same(trial: Trial) -> None:
+    """Their value comes out, to 1 part in 10¹², in float64."""
+    query = np.ones((1, 1))
+    key, value = np.full((10**6, 1), 0.5), np.full((10**6, 1), 0.1)
+    got = trial.call(ATTENTION, query, key, value)
+    trial.within("output", got, [[0.1]], 1e-13)
+
+
+@check("gradients", "closed form", ("float32", "float64"))
+def the_gradient_of_a_bias_of_zeros(trial: Trial) -> None:
+    """Scores 0, V = [0, 1], upstream 1: -¼ and +¼, for the bias alone."""
+    zeros = np.zeros((1, 2), dtype=trial.case)
+    bias = np.zeros((1, 2), dtype=trial.case)
+    value = np.asarray(column(0, 1), dtype=trial.case)
+    one = np.ones((1, 1), dtype=trial.case)
+    query, key = zeros, np.zeros((2, 2), dtype=trial.case)
+    version = trial.version
+    if version.by_hand:
+        found = version.call(
+            f"{ATTENTION}_backward", one, query, key, value, bias
+        )
+        got = found["attn_mask"]
+    else:
+        # Only the mask asks for a gradient.
+        q, k, v, b = map(version.array, (query, key, value, bias))
+        b.requires_grad_()
+        version.function(ATTENTION)(q, k, v, b).sum().backward()
+        got = version.numpy(b.grad)
+        assert q.grad is None, "query did not ask for a gradient"
+    trial.within("gradient of the bias", got, [[-0.25, 0.25]])
+
+
+@check("gradients", "closed form", ("float32", "float64"))
+def one_key_leaves_nothing_to_choose(trial: Trial) -> None:
+    """S = 1: dQ = dK = 0 exactly, and dV = dO."""
+    rng = np.random.default_rng(2)
+    d, q, k, v = (
+        rng.standard_normal(shape).astype(trial.case)
+        for shape in ((3, 2), (3, 4), (1, 4), (1, 2))
+    )
+    d = np.round(8 * d) / 8
+    dq, dk, dv = gradients(trial, d, q, k, v)
+    trial.within("gradient of query", dq, np.zeros((3, 4)))
+    trial.within("gradient of key", dk, np.zeros((1, 4)))
+    trial.within("gradient of value", dv, d.sum(axis=0, keepdims=True))
+
+
+def gradients(trial: Trial, d: Any, *arrays: Any, **options: Any) -> list[Any]:
+    """Return the gradients of query, key and value."""
+    version = trial.version
+    if version.by_hand:
+        path = f"{ATTENTION}_backward"
+        found = version.call(path, d, *arrays, **options)
+        return [found[name] for name in ("query", "key", "value")]
+    own = [version.array(array).requires_grad_() for array in arrays]
+    named = {name: version.array(x) for name, x in options.items()}
+    version.function(ATTENTION)(*own, **named).backward(version.array(d))
+    return [version.numpy(tensor.grad) for tensor in own]
+
+
+@check("gradients", "closed form", ("bool", "float"))
+def a_dead_row_adds_exactly_nothing(trial: Trial) -> None:
+    """Its upstream gradient is huge, and yet no gradient changes."""
+    rng = np.random.default_rng(3)
+    q, k, v = (
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((3, 4), (5, 4), (5, 2))
+    )
+    d = rng.standard_normal((3, 2)).astype(np.float32)
+    dead = np.ones((3, 5), dtype=bool)
+    dead[1] = False
+    bias = np.where(dead, np.float32(0), np.float32(-np.inf))
+    option = {"attn_mask": dead if trial.case == "bool" else bias}
+    one = gradients(trial, d, q, k, v, **option)
+    louder = d.copy()
+    louder[1] = 1e30
+    other = gradients(trial, louder, q, k, v, **option)
+    names = ("query", "key", "value")
+    for name, a, b in zip(names, one, other, strict=True):
+        trial.within(f"gradient of {name}", a, b)
+    trial.within("dead row", one[0][1], np.zeros(4))
+    assert np.all(one[0][0] != 0), "a living row has no gradient"
+
+
+@check("gradients", "closed form")
+def each_query_head_gives_to_the_head_it_read(trial: Trial) -> None:
+    """Scores 0, S = 1: dV of a group is the sum of its queries' dO."""
+    d = np.asarray([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]).reshape(6, 1, 1)
+    q, k, v = np.zeros((6, 1, 2)), np.zeros((3, 1, 2)), np.ones((3, 1, 1))
+    found = gradients(trial, d, q, k, v, enable_gqa=True)
+    trial.within("gradient of value", found[2][:, 0, 0], [3, 12, 48])
+
+
+@check("gradients", "closed form", list(itertools.product((0, 1), repeat=4)))
+def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
+    """Scores 0, value 1 at key 0: dS is known, and so is every sum of it.
+
+    With S = 4 keys dS is dO/4 · (¾, -¼, -¼, -¼), exact in float32.
+    """
+    full = (2, 3, 5, 4)
+    shape = tuple(
+        n if own else 1 for n, own in zip(full, trial.case, strict=True)
+    )
+    d = np.arange(30, dtype=np.float32).reshape(2, 3, 5, 1) - 7
+    ds = d / 4 * np.asarray([0.75, -0.25, -0.25, -0.25], dtype=np.float32)
+    value = np.zeros((2, 3, 4, 1), dtype=np.float32)
+    value[..., 0, :] = 1
+    axes = tuple(axis for axis in range(4) if shape[axis] == 1)
+    expected = ds.sum(axis=axes, keepdims=True)
+    query = np.zeros((2, 3, 5, 2), dtype=np.float32)
+    key = np.zeros((2, 3, 4, 2), dtype=np.float32)
+    bias = np.zeros(shape, dtype=np.float32)
+    version = trial.version
+    if version.by_hand:
+        path = f"{ATTENTION}_backward"
+        found = version.call(path, d, query, key, value, bias)
+        got, own = found["attn_mask"], found["scores"]
+    else:
+        b = version.array(bias).requires_grad_()
+        arrays = [version.array(a) for a in (query, key, value)]
+        steps = version.function(STEPS)(*arrays, b)
+        steps.masked_scores.retain_grad()
+        steps.output.backward(version.array(d))
+        got = version.numpy(b.grad)
+        own = version.numpy(steps.masked_scores.grad)
+    trial.within("gradient of the bias", got, expected)
+    trial.within("gradient of the scores", own, ds)
