@@ -16,5 +16,5 @@ test: .venv/stamp
 # Made anew, in place, whenever one of the two files changes.
 .venv/stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[test]'
 	touch $@

@@ -1,4 +1,4 @@
-"""The lesson, to run: `python attention.py --help` says how.
+"""The lesson, to run: `.venv/bin/python attention.py --help` says how.
 
 The numbers come from `numpy_impl.lesson` and `torch_impl.lesson`; here are
 only the words, the arguments and the printing.
@@ -6,7 +6,6 @@ only the words, the arguments and the printing.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import io
@@ -18,25 +17,34 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+except (ModuleNotFoundError, KeyboardInterrupt) as error:
+    # Whoever imports this file wants the exception; who runs it does not.
+    if __name__ != "__main__":
+        raise
+    if isinstance(error, KeyboardInterrupt):
+        sys.exit(130)
+    missing = str(error.name).partition(".")[0]
+    print(
+        f"attention.py: {missing} is not installed for this Python; "
+        "try .venv/bin/python attention.py",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 LANGUAGES = ("en", "zh-Hant")
 VERSIONS = {"numpy": "NumPy", "torch": "PyTorch"}
-CHOICES = {
-    "--impl": (*VERSIONS, "both"),
-    "--lang": LANGUAGES,
-    "--section": ("1", "2", "3", "4", "5"),
-}
 # Tables of scores that stand in memory at once at the peak: the scores,
 # the masked scores, their powers and the weights, and the mask itself.
 PEAK_TABLES = 4.5
@@ -50,7 +58,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "poem": (
         "The tokens are five characters of a poem by Li Bai: {tokens}",
-        "五個字元來自李白的〈靜夜思〉：{tokens}",
+        "詞元（token）是李白〈靜夜思〉的五個字：{tokens}",
     ),
     "both": (
         "Each number is computed twice, by NumPy and by PyTorch {version}.",
@@ -78,6 +86,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "Compare it with PyTorch's scaled_dot_product_attention: --impl both",
         "要與 PyTorch 的 scaled_dot_product_attention 比較：--impl both",
     ),
+    "no torch sdpa": (
+        "Install torch to compare it with PyTorch's own function:\n"
+        ".venv/bin/python -m pip install torch",
+        "安裝 torch 就能與 PyTorch 內建的函式比較：\n"
+        ".venv/bin/python -m pip install torch",
+    ),
     "section 1": (
         "1  Averaging: every position trusts its whole past equally",
         "1  平均：每個位置對過去一視同仁",
@@ -98,14 +112,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "text 2": (
         "{token} asks with its query {query}; each token offers a key.\n"
         "The dot product of query and key is a score, and softmax turns the\n"
-        "scores into weights that sum to one. Greater scores in the same\n"
-        "order make sharper weights.",
+        "scores into weights that sum to one. Scores × 5 keep their order\n"
+        "but lie further apart, and the weights get sharper.",
         "「{token}」用查詢 {query} 發問，每個字用自己的鍵回應。\n"
         "查詢與鍵的內積是分數，softmax 再把分數變成總和為一的權重。\n"
-        "順序相同而分數更大，權重就更集中。",
+        "分數都乘以 5，順序不變、差距變大，權重就更集中。",
     ),
     "key 0": ("key: light", "鍵：光亮"),
-    "key 1": ("key: place", "鍵：處所"),
+    "key 1": ("key: place", "鍵：地點"),
     "score": ("score", "分數"),
     "weight": ("weight", "權重"),
     "sharp weight": ("weight, scores × {times:g}", "權重，分數 × {times:g}"),
@@ -118,32 +132,46 @@ WORDS: dict[str, tuple[str, str]] = {
         "exp(-inf) = 0. Query and key are random here: the weights have no\n"
         "meaning until they are trained.",
         "不該算進來的分數，在 softmax 之前設為 -inf，而 exp(-inf) = 0。\n"
-        "這裡的查詢與鍵是亂數：還沒訓練，權重就沒有意義。",
+        "這裡的查詢與鍵是隨機的：還沒訓練，權重就沒有意義。",
     ),
     "section 4": (
         "4  Dividing by √d: scores that do not grow with the width",
         "4  除以 √d：分數不隨維度變大",
     ),
     "text 4": (
-        "The dot product of two random vectors of width d has deviation √d.\n"
-        "Undivided, the greatest weight of a row nears 1: the softmax is\n"
-        "saturated, and hardly any gradient passes through it.",
-        "兩個 d 維亂數向量的內積，標準差是 √d。\n"
-        "不除的話，每列最大的權重會接近 1：softmax 飽和，梯度幾乎傳不過去。",
+        "The dot product of two random vectors of width d, of mean 0 and\n"
+        "variance 1, has standard deviation √d. Undivided, the greatest\n"
+        "weight of a row nears 1: the softmax is saturated, and hardly any\n"
+        "gradient passes through it. The weights below are means over five\n"
+        "rows of one random draw, so they wobble.",
+        "兩個 d 維隨機向量（各分量平均 0、變異數 1）的內積，標準差是 √d。\n"
+        "不除的話，每列最大的權重會接近 1：softmax 飽和，梯度幾乎傳不過去。\n"
+        "下面的權重只取自一次隨機抽樣，是五列的平均，所以會有起伏。",
     ),
-    "deviation": ("deviation", "標準差"),
+    "deviation": ("standard deviation", "標準差"),
     "unscaled": ("undivided", "不除"),
     "scaled": ("divided", "除以 √d"),
     "columns 4": (
-        "Deviation of q·k; greatest weight, undivided and divided:",
+        "Standard deviation of q·k; greatest weight, undivided and divided:",
         "q·k 的標準差；不除與除以 √d 時的最大權重：",
     ),
     "section 5": ("5  One complete head", "5  一個完整的注意力頭"),
     "text 5": (
         "Three matrices make query, key and value out of x: what asks, what\n"
-        "is found, and what is given. They are what is learned.",
+        "is found, and what is given. Training learns these three matrices.\n"
+        "The output of a position is the sum of all values, each times its\n"
+        "weight.",
         "三個矩陣把 x 變成查詢、鍵與值：拿什麼去問、靠什麼被找到、給出什麼。\n"
-        "要學的就是這三個矩陣。",
+        "訓練時學的，就是這三個矩陣。\n"
+        "每個位置的輸出，就是各個值乘上權重再相加。",
+    ),
+    "last output": (
+        "row 5 of the output, first 4 of 8",
+        "輸出的第 5 列（8 個數的前 4 個）",
+    ),
+    "weighted values": (
+        "values times the weights of 光, summed",
+        "各個值乘上「光」的權重再相加",
     ),
     "shapes": (
         "x {x} → query, key, value {query} → output {output}",
@@ -155,8 +183,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "分數表的大小是 T × T：長度加倍，表就變四倍。練習 3 會實際量一量。",
     ),
     "next": (
-        "Go on: python attention.py exercise 1 (or 2, 3), or quiz",
-        "接下來：python attention.py exercise 1（或 2、3），或 quiz",
+        "Go on: .venv/bin/python attention.py exercise 1 (or 2, 3), or quiz",
+        "接下來：.venv/bin/python attention.py exercise 1（或 2、3），或 quiz",
     ),
     "exercise 1": (
         "Exercise 1  Another query for {token}",
@@ -164,9 +192,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "text e1": (
         "The query of {token} was {before}; now it is {after}.\n"
-        "The keys are the same, so only the question has changed.",
+        "The keys are the same, so only the question has changed.\n"
+        "Try your own: exercise 1 --query 0.5 0.5",
         "「{token}」的查詢本來是 {before}，現在是 {after}。\n"
-        "鍵沒有變，變的只是問題。",
+        "鍵沒有變，變的只是問題。\n"
+        "自己試試：exercise 1 --query 0.5 0.5",
     ),
     "weight before": ("weight before", "原來的權重"),
     "change": ("change", "增減"),
@@ -184,10 +214,18 @@ WORDS: dict[str, tuple[str, str]] = {
         "練習 3  長度的代價",
     ),
     "text e3": (
-        "One causal head of width {width}, float32; median of {runs} runs.",
-        "一個寬度 {width} 的因果注意力頭，float32；取 {runs} 次的中位數。",
+        "One causal head of width {width}, float32; the median of {runs} "
+        "runs, after one\nto warm up. PyTorch runs the head written out step "
+        "by step here, not its\nfused function. "
+        "Try your own: exercise 3 --lengths 500 1000 2000",
+        "一個 {width} 維的因果注意力頭，float32；"
+        "先暖身一次，再取 {runs} 次的中位數。\n"
+        "PyTorch 在這裡執行的是逐步寫出的注意力頭，"
+        "不是它的融合（fused）函式。\n"
+        "自己試試：exercise 3 --lengths 500 1000 2000",
     ),
-    "table": ("table", "分數表"),
+    "table": ("table, MiB", "分數表（MiB）"),
+    "time": ("{name}, ms", "{name}（ms）"),
     "exponent": ("exponent", "指數"),
     "text exponent": (
         "Time grows as T to the power of the exponent; the table as T².",
@@ -197,8 +235,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "quiz": ("Three questions", "三個問題"),
     "show": ("Press Enter for the answer.", "按 Enter 看答案。"),
     "answers": (
-        "The answers: python attention.py quiz --answers",
-        "看答案：python attention.py quiz --answers",
+        "The answers: .venv/bin/python attention.py quiz --answers",
+        "看答案：.venv/bin/python attention.py quiz --answers",
     ),
     "question 1": (
         "1  What do query, key and value each do?",
@@ -207,12 +245,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "answer 1": (
         "The query asks, the key is what the query is compared with, and the\n"
         "value is what is handed over. In section 2 {token}'s query with the\n"
-        "key of {best} scores {score:.2f}: {weight:.0%} of what {token} "
-        "gathers is the\nvalue of {best}. Values have no say in the weights.",
+        "key of {best} scores {score:.2f}: in a head with these weights "
+        "{weight:.0%} of what\n{token} gathers would be the value of {best}. "
+        "Values have no say in the weights.",
         "查詢負責發問，鍵拿來與查詢比對，值是真正交出去的內容。\n"
-        "在第 2 節，「{token}」的查詢對「{best}」的鍵得 {score:.2f} 分，"
-        "所以「{token}」收到的內容有\n{weight:.0%} 來自「{best}」的值。"
-        "值完全不影響權重。",
+        "在第 2 節，「{token}」的查詢對「{best}」的鍵得 {score:.2f} 分："
+        "注意力頭若用這些權重，\n「{token}」收到的內容就有 {weight:.0%} "
+        "來自「{best}」的值。值完全不影響權重。",
     ),
     "question 2": (
         "2  How is the causal mask made, and why before the softmax?",
@@ -224,7 +263,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "it. After the softmax it would be too late: setting weights to 0\n"
         "there leaves row 1 of section 3 with a sum of {late:.2f}; "
         "before it, {early:.2f}.",
-        "對角線以下（含）的分數留著，以上設為 -inf：\n"
+        "對角線及其下方的分數留著，上方的設為 -inf：\n"
         "每個位置要學會預測下一個字，所以不能先看到答案。\n"
         "在 softmax 之後才做就太遲了：那時把權重設為 0，第 3 節第 1 列的總和\n"
         "只剩 {late:.2f}；在之前做則是 {early:.2f}。",
@@ -234,10 +273,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "3  為什麼分數要除以 √d？",
     ),
     "answer 3": (
-        "A dot product adds d products, so its deviation grows as √d: for\n"
-        "d = {d} it was {deviation:.2f}, and √d is {root:.2f}. Such scores "
-        "give one\nkey nearly all, {unscaled:.2f} of the weight on average, "
-        "and the others\nhardly any gradient; divided, it is {scaled:.2f}.",
+        "A dot product adds d products, so its standard deviation grows as\n"
+        "√d: for d = {d} it was {deviation:.2f}, and √d is {root:.2f}. "
+        "Such scores\ngive one key nearly all, {unscaled:.2f} of the weight "
+        "on average, and the\nothers hardly any gradient; divided, it is "
+        "{scaled:.2f}.",
         "內積是 d 個乘積相加，標準差隨 √d 變大：d = {d} 時量到 "
         "{deviation:.2f}，而 √d 是 {root:.2f}。\n"
         "這麼大的分數會讓一個鍵幾乎獨占權重，平均占 {unscaled:.2f}，"
@@ -247,11 +287,13 @@ WORDS: dict[str, tuple[str, str]] = {
     # Help and errors.
     "help": (
         """\
-python attention.py [options]                    the five sections
-python attention.py exercise 1 [--query A B]     another query for 光
-python attention.py exercise 2                   the head without its mask
-python attention.py exercise 3 [--lengths T ...] what length costs
-python attention.py quiz [--answers]             three questions
+.venv/bin/python attention.py [command] [options]
+
+  (no command)              the five sections of the lesson
+  exercise 1                another query for 光
+  exercise 2                the head without its causal mask
+  exercise 3                what length costs
+  quiz                      three questions
 
   --impl numpy|torch|both   which version computes (both)
   --lang en|zh-Hant         the language (that of your locale)
@@ -264,11 +306,13 @@ python attention.py quiz [--answers]             three questions
   --answers                 quiz: show the answers without waiting
   -h, --help                this text""",
         """\
-python attention.py [選項]                       五節課
-python attention.py exercise 1 [--query A B]     替「光」換一個查詢
-python attention.py exercise 2                   拿掉因果遮罩的注意力頭
-python attention.py exercise 3 [--lengths T ...] 長度的代價
-python attention.py quiz [--answers]             三個問題
+.venv/bin/python attention.py [指令] [選項]
+
+  （不寫指令）              課程的五節
+  exercise 1                替「光」換一個查詢
+  exercise 2                拿掉因果遮罩的注意力頭
+  exercise 3                長度的代價
+  quiz                      三個問題
 
   --impl numpy|torch|both   由哪個版本計算（both）
   --lang en|zh-Hant         語言（依系統語言）
@@ -284,24 +328,35 @@ python attention.py quiz [--answers]             三個問題
         "{name} is {value!r}, possible: {possible}",
         "{name} 是 {value!r}，可以用的有：{possible}",
     ),
+    "no --impl": (
+        "--impl needs numpy, torch or both",
+        "--impl 後面要有 numpy、torch 或 both",
+    ),
+    "no --lang": (
+        "--lang needs en or zh-Hant",
+        "--lang 後面要有 en 或 zh-Hant",
+    ),
+    "no --section": (
+        "--section needs one or more of 1 to 5",
+        "--section 後面要有一或多個 1 到 5 的數字",
+    ),
+    "no --plot": ("--plot needs a folder", "--plot 後面要有一個資料夾"),
+    "no --query": ("--query needs two numbers", "--query 後面要有兩個數字"),
+    "no --lengths": (
+        "--lengths needs one or more whole numbers",
+        "--lengths 後面要有一或多個整數",
+    ),
     "no value": (
-        "{name} needs {needed}",
-        "{name} 後面要有{needed}",
+        "{name} takes no value, but has {value!r}",
+        "{name} 後面不能接值，這裡卻有 {value!r}",
     ),
-    "for --impl": (
-        " or ".join(CHOICES["--impl"]),
-        "、".join(CHOICES["--impl"]),
-    ),
-    "for --lang": (" or ".join(LANGUAGES), "、".join(LANGUAGES)),
-    "for --section": ("one or more of 1 to 5", "一或多個 1 到 5 的數字"),
-    "for --plot": ("a folder", "一個資料夾"),
-    "for --query": ("two numbers", "兩個數字"),
-    "for --lengths": ("one or more whole numbers", "一或多個整數"),
+    "comma": (", ", "、"),
+    "or": (" or ", " 或 "),
     "bad command": (
         "{value!r} is not possible: nothing, exercise 1, exercise 2, "
-        "exercise 3 or quiz",
+        "exercise 3 or quiz, without quotes",
         "不能用 {value!r}：可以不寫，或寫 exercise 1、exercise 2、"
-        "exercise 3、quiz",
+        "exercise 3 或 quiz，不加引號",
     ),
     "bad option": (
         "{name} is no option, possible: {possible}",
@@ -313,17 +368,22 @@ python attention.py quiz [--answers]             三個問題
     ),
     "lesson": ("the lesson", "課程本身"),
     "bad number": (
-        "{name} is {value!r}, expected a finite number",
-        "{name} 是 {value!r}，應該是有限的數",
+        "{name} is {value!r}, expected a finite number from -1e37 to 1e37",
+        "{name} 是 {value!r}，應該是 -1e37 到 1e37 之間的數",
     ),
     "bad length": (
-        "{name} is {value!r}, expected a whole number from 1",
-        "{name} 是 {value!r}，應該是 1 以上的整數",
+        "{name} is {value!r}, expected a whole number from 1 to 999999999",
+        "{name} 是 {value!r}，應該是 1 到 999999999 的整數",
     ),
     "missing": (
         "{name} needs {package}, which is not installed: "
-        "pip install {package}",
-        "{name} 需要 {package}，這裡沒有安裝：pip install {package}",
+        ".venv/bin/python -m pip install {package}",
+        "{name} 需要 {package}，這裡沒有安裝："
+        ".venv/bin/python -m pip install {package}",
+    ),
+    "bad plot": (
+        "--plot has nothing to draw in section 4, only in the others",
+        "--plot 在第 4 節沒有東西可畫，其他各節才有",
     ),
     "bad folder": (
         "--plot cannot write to {path}: {reason}",
@@ -337,13 +397,27 @@ python attention.py quiz [--answers]             三個問題
     ),
 }
 COMMANDS = ("", "exercise 1", "exercise 2", "exercise 3", "quiz")
-# Options that only some commands take; "" is the lesson itself.
-PLACES = {
-    "--section": ("",),
-    "--query": ("exercise 1",),
-    "--lengths": ("exercise 3",),
-    "--answers": ("quiz",),
-    "--plot": ("", "exercise 1", "exercise 2"),
+
+
+class Option(NamedTuple):
+    """How many words follow an option, and the commands it is for."""
+
+    least: int
+    most: int | None
+    choices: Sequence[str] = ()
+    commands: Sequence[str] = COMMANDS
+
+
+OPTIONS = {
+    "--impl": Option(1, 1, (*VERSIONS, "both")),
+    "--lang": Option(1, 1, LANGUAGES),
+    "--section": Option(1, None, tuple("12345"), ("",)),
+    "--plain": Option(0, 0),
+    "--plot": Option(1, 1, commands=("", "exercise 1", "exercise 2")),
+    "--query": Option(2, 2, commands=("exercise 1",)),
+    "--lengths": Option(1, None, commands=("exercise 3",)),
+    "--answers": Option(0, 0, commands=("quiz",)),
+    "--help": Option(0, 0),
 }
 
 
@@ -354,6 +428,14 @@ class BadArgumentError(Exception):
 def word(lang: str, key: str, **values: Any) -> str:
     """Return the words of `key` in a language, with the values put in."""
     return WORDS[key][LANGUAGES.index(lang)].format(**values)
+
+
+def either(lang: str, names: Sequence[str]) -> str:
+    """Return names as a list of choices: a, b or c."""
+    *others, last = names
+    if not others:
+        return last
+    return word(lang, "comma").join(others) + word(lang, "or") + last
 
 
 class Version:
@@ -421,11 +503,13 @@ def sdpa_difference(steps: dict[str, NDArray[Any]], causal: bool) -> float:
 class Page:
     """Where words, tables and heat maps go: a terminal or plain text."""
 
-    def __init__(self, lang: str, plain: bool, plot: Path | None) -> None:
+    def __init__(self, lang: str, plain: bool) -> None:
         self.lang = lang
-        self.plot = plot
+        self.plot: Path | None = None
+        self.zero_explained = False
+        # A narrower terminal breaks a line of a table; rich would cut it.
         self.console = Console(
-            width=79 if plain else None,
+            width=79,
             color_system=None if plain else "auto",
             force_terminal=False if plain else None,
             highlight=False,
@@ -461,6 +545,13 @@ class Page:
             table.add_row(*row)
         self.console.print(table)
 
+    def compare(self, rows: dict[str, NDArray[Any]]) -> None:
+        """Print numbers that should be equal, one row above the other."""
+        self.grid(
+            [Text(self.word(key)), *(Text(f"{x:8.3f}") for x in row)]
+            for key, row in rows.items()
+        )
+
     def matrix(
         self,
         name: str,
@@ -476,7 +567,7 @@ class Page:
         """
 
         def cells(label: str, row: Iterable[str]) -> list[Text]:
-            return [Text(label), *(Text(f"{cell:>6}") for cell in row)]
+            return [Text(label), *(Text(f" {cell:>5}") for cell in row)]
 
         self.grid(
             [
@@ -489,10 +580,16 @@ class Page:
                 *(cells(*row) for row in below),
             ]
         )
+        if not self.zero_explained and np.any(values == 0):
+            self.say("zero")
+            self.zero_explained = True
         if self.plot is not None:
             path = self.plot / f"{name}.svg"
             title = self.word(name.replace("-", " "), token="光")
-            write_heat_map(path, title, values, rows, columns)
+            try:
+                write_heat_map(path, title, values, rows, columns)
+            except OSError as error:
+                fail(self.lang, "bad folder", path=path, reason=error.strerror)
             self.say("wrote", path=path)
 
 
@@ -561,8 +658,12 @@ def write_heat_map(
                 color="black" if weight > 0.6 else "white",
             )
         unfinished = path.with_suffix(".svg.part")
-        figure.savefig(unfinished, format="svg", metadata={"Date": None})
-    unfinished.replace(path)
+        try:
+            figure.savefig(unfinished, format="svg", metadata={"Date": None})
+            unfinished.replace(path)
+        finally:
+            with suppress(OSError):
+                unfinished.unlink()
 
 
 def show_section_1(page: Page, version: Version) -> None:
@@ -570,12 +671,9 @@ def show_section_1(page: Page, version: Version) -> None:
     tokens = version.lesson.TOKENS
     numbers = version.section(1)
     page.matrix("section-1", numbers["weights"], tokens, tokens)
-    page.say("zero")
     past = version.package.to_numpy(version.inputs.past)
-    rows = {"row 3": numbers["means"][2], "mean of 3": past[:3].mean(axis=0)}
-    page.grid(
-        [Text(page.word(key)), *(Text(f"{x:8.3f}") for x in row)]
-        for key, row in rows.items()
+    page.compare(
+        {"row 3": numbers["means"][2], "mean of 3": past[:3].mean(axis=0)}
     )
 
 
@@ -601,9 +699,13 @@ def key_rows(
     keys = np.asarray(version.lesson.KEYS).T
     rows = {"key 0": keys[0], "key 1": keys[1], "score": scores}
     return [
-        (page.word(key), [f"{x:.2f}" for x in row])
-        for key, row in rows.items()
+        (page.word(key), [score(x) for x in row]) for key, row in rows.items()
     ]
+
+
+def score(x: float) -> str:
+    """Return a score as text that fits a column, whatever the query."""
+    return format(x, ".2f" if abs(x) < 1000 else ".1e")
 
 
 def show_section_3(page: Page, version: Version) -> None:
@@ -627,7 +729,7 @@ def show_section_4(page: Page, version: Version) -> None:
             strict=True,
         )
     ]
-    page.grid([Text(f"{c:>12}") for c in row] for row in (header, *rows))
+    page.grid([Text(f"  {c:>10}") for c in row] for row in (header, *rows))
 
 
 def show_section_5(page: Page, version: Version) -> None:
@@ -640,13 +742,22 @@ def show_section_5(page: Page, version: Version) -> None:
         query=numbers["query"].shape,
         output=numbers["output"].shape,
     )
-    page.matrix("section-5", numbers["weights"], tokens, tokens)
+    weights, value = numbers["weights"], numbers["value"]
+    page.matrix("section-5", weights, tokens, tokens)
+    gathered = sum(w * v for w, v in zip(weights[-1], value, strict=True))
+    page.compare(
+        {
+            "last output": numbers["output"][-1][:4],
+            "weighted values": np.asarray(gathered)[:4],
+        }
+    )
 
 
 def show_sdpa(page: Page, versions: Sequence[Version], causal: bool) -> None:
     """Print how far each version's head lies from PyTorch's function."""
     if all(version.name == VERSIONS["numpy"] for version in versions):
-        page.say("no sdpa")
+        torch = importlib.util.find_spec("torch")
+        page.say("no sdpa" if torch else "no torch sdpa")
         return
     page.say("sdpa")
     for version in versions:
@@ -777,21 +888,23 @@ def run_exercise_3(
             for version in versions:
                 times[-1].append(median_time(version, T))
                 advance()
-    names = (f"{version.name}, ms" for version in versions)
-    rows = [["T", f"{page.word('table')}, MiB", *names]]
+    names = (page.word("time", name=version.name) for version in versions)
+    rows = [["T", page.word("table"), *names]]
     for T, row in zip(lengths, times, strict=True):
         cells = (f"{seconds * 1000:.1f}" for seconds in row)
         rows.append([str(T), f"{table_bytes(T) / MIB:.1f}", *cells])
-    if len(set(lengths)) > 1:
+    fitted = len(set(lengths)) > 1
+    if fitted:
         slopes = (
             slope(lengths, column) for column in zip(*times, strict=True)
         )
         cells = (f"{x:.2f}" for x in slopes)
         rows.append([page.word("exponent"), "2.00", *cells])
     page.grid(
-        [Text(row[0]), *(Text(f"{c:>14}") for c in row[1:])] for row in rows
+        [Text(row[0]), *(Text(f"  {c:>12}") for c in row[1:])] for row in rows
     )
-    page.say("text exponent")
+    if fitted:
+        page.say("text exponent")
 
 
 def median_time(version: Version, T: int) -> float:
@@ -801,11 +914,12 @@ def median_time(version: Version, T: int) -> float:
     query, key, value = (randn(T, WIDTH) for _ in range(3))
     mask = package.masks.causal_mask(T, T)
     times = []
-    for _ in range(RUNS):
+    for _ in range(1 + RUNS):
         start = time.perf_counter()
         package.attention.attention(query, key, value, mask)
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    # The first run warms up: it loads what the others find loaded.
+    return statistics.median(times[1:])
 
 
 def slope(lengths: Sequence[int], times: Sequence[float]) -> float:
@@ -913,18 +1027,18 @@ def locale_language() -> str:
     return "zh-Hant" if chinese else "en"
 
 
-class Arguments(argparse.Namespace):
-    """What the command line says; None where it says nothing."""
+class Arguments(NamedTuple):
+    """What the command line says, and where it is silent, the default."""
 
-    command: list[str]
-    impl: str | None
+    command: str
+    impl: str
     lang: str
-    section: list[str] | None
+    sections: list[int]
     plain: bool
     plot: Path | None
-    query: list[float] | None
-    lengths: list[int] | None
-    answers: bool | None
+    query: list[float]
+    lengths: list[int]
+    answers: bool
     help: bool
 
 
@@ -935,66 +1049,117 @@ def fail(lang: str, key: str, **values: Any) -> NoReturn:
 
 def parse(argv: Sequence[str], lang: str) -> Arguments:
     """Return the arguments, or raise BadArgumentError."""
-
-    def one_of(name: str, value: str) -> str:
-        if value not in CHOICES[name]:
-            possible = " ".join(CHOICES[name])
-            fail(lang, "bad choice", name=name, value=value, possible=possible)
-        return value
-
-    def number(value: str) -> float:
-        try:
-            found = float(value)
-        except ValueError:
-            found = math.nan
-        if not math.isfinite(found):
-            fail(lang, "bad number", name="--query", value=value)
-        return found
-
-    def length(value: str) -> int:
-        if not value.isdecimal() or int(value) < 1:
-            fail(lang, "bad length", name="--lengths", value=value)
-        return int(value)
-
-    parser = argparse.ArgumentParser(
-        add_help=False, allow_abbrev=False, exit_on_error=False
-    )
-    for name in CHOICES:
-        nargs = "+" if name == "--section" else None
-        parser.add_argument(name, nargs=nargs, type=partial(one_of, name))
-    parser.set_defaults(lang=lang)
-    parser.add_argument("--plain", action="store_true")
-    parser.add_argument("--plot", type=Path)
-    parser.add_argument("--query", nargs=2, type=number)
-    parser.add_argument("--lengths", nargs="+", type=length)
-    parser.add_argument("--answers", action="store_true", default=None)
-    parser.add_argument("-h", "--help", action="store_true")
-    options = [a.option_strings[-1] for a in parser._actions]
-    parser.add_argument("command", nargs="*")
-    try:
-        arguments, unknown = parser.parse_known_intermixed_args(
-            argv, Arguments()
-        )
-    except argparse.ArgumentError as error:
-        name = error.argument_name or ""
-        fail(lang, "no value", name=name, needed=word(lang, f"for {name}"))
-    if unknown:
-        possible = " ".join(options)
-        fail(lang, "bad option", name=unknown[0], possible=possible)
-    check_places(arguments)
-    return arguments
-
-
-def check_places(arguments: Arguments) -> None:
-    """Refuse an unknown command, and an option it has no use for."""
-    lang, command = arguments.lang, " ".join(arguments.command)
-    if command not in COMMANDS:
+    words, given = split(argv, lang)
+    command = " ".join(words)
+    if words not in [known.split() for known in COMMANDS]:
         fail(lang, "bad command", value=command)
-    for name, places in PLACES.items():
-        given = getattr(arguments, name.removeprefix("--")) is not None
-        if given and command not in places:
-            possible = ", ".join(p or word(lang, "lesson") for p in places)
-            fail(lang, "bad place", name=name, possible=possible)
+    for name, values in given.items():
+        check_option(lang, command, name, values)
+    sections = {int(n) for n in given.get("--section", "12345")}
+    if sections == {4} and "--plot" in given:
+        fail(lang, "bad plot")
+    lengths = given.get("--lengths", ("1000", "2000", "4000"))
+    return Arguments(
+        command=command,
+        impl=given.get("--impl", ["both"])[0],
+        lang=given.get("--lang", [lang])[0],
+        sections=sorted(sections),
+        plain="--plain" in given,
+        plot=Path(given["--plot"][0]) if "--plot" in given else None,
+        query=[number(lang, value) for value in given.get("--query", "01")],
+        lengths=[length(lang, value) for value in lengths],
+        answers="--answers" in given,
+        help="--help" in given,
+    )
+
+
+def split(
+    argv: Sequence[str], lang: str
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the command, and each option with the words that follow it.
+
+    Not by argparse: its messages are in one language, -1e5 is an option to
+    it, and --section swallows a command that stands after it.
+    """
+    command: list[str] = []
+    given: dict[str, list[str]] = {}
+    words = list(argv)
+    while words:
+        first = words.pop(0)
+        if not is_option(first):
+            command.append(first)
+            continue
+        name, equals, value = first.partition("=")
+        name = "--help" if name == "-h" else name
+        if name not in OPTIONS:
+            possible = either(lang, list(OPTIONS))
+            fail(lang, "bad option", name=name, possible=possible)
+        option = OPTIONS[name]
+        if equals and option.most == 0:
+            fail(lang, "no value", name=name, value=value)
+        if equals:
+            words.insert(0, value)
+        values = leading_values(words, option.most)
+        if len(values) < option.least or "" in values:
+            fail(lang, f"no {name}")
+        del words[: len(values)]
+        given[name] = values
+    return command, given
+
+
+def leading_values(words: Sequence[str], most: int | None) -> list[str]:
+    """Return the words that an option takes: as many as it can."""
+    stop = ("exercise", "quiz") if most is None else ()
+    values = itertools.takewhile(
+        lambda w: not is_option(w) and w not in stop, words[:most]
+    )
+    return list(values)
+
+
+def is_option(text: str) -> bool:
+    """Return whether a word is an option; a negative number is none."""
+    return text.startswith("-") and as_number(text) is None
+
+
+def as_number(text: str) -> float | None:
+    """Return the number that a text is, or None."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def number(lang: str, text: str) -> float:
+    """Return a number for a query.
+
+    Every score, and five times that, must fit float32.
+    """
+    found = as_number(text)
+    if found is None or not abs(found) <= 1e37:
+        fail(lang, "bad number", name="--query", value=text)
+    return found
+
+
+def length(lang: str, text: str) -> int:
+    """Return a length of at most nine digits."""
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        fail(lang, "bad length", name="--lengths", value=text)
+    return int(text)
+
+
+def check_option(
+    lang: str, command: str, name: str, values: Sequence[str]
+) -> None:
+    """Refuse a value that is no choice, and a command without a use."""
+    option = OPTIONS[name]
+    for value in values:
+        if option.choices and value not in option.choices:
+            possible = either(lang, option.choices)
+            said = {"value": value, "possible": possible}
+            fail(lang, "bad choice", name=name, **said)
+    if command not in option.commands:
+        names = [place or word(lang, "lesson") for place in option.commands]
+        fail(lang, "bad place", name=name, possible=either(lang, names))
 
 
 def installed_versions(arguments: Arguments) -> list[str]:
@@ -1024,51 +1189,63 @@ def plot_folder(arguments: Arguments) -> Path | None:
 
 def run(argv: Sequence[str]) -> None:
     """Do what the arguments ask for."""
-    lang = asked_language(argv)
-    arguments = parse(argv, lang)
+    arguments = parse(argv, asked_language(argv))
     plain = arguments.plain or not sys.stdout.isatty()
-    page = Page(arguments.lang, plain, plot_folder(arguments))
+    page = Page(arguments.lang, plain)
     if arguments.help:
         page.say("help")
         return
     names = installed_versions(arguments)
+    page.plot = plot_folder(arguments)
     if arguments.impl != "numpy" and names == ["numpy"]:
         page.say("no torch")
-    if arguments.command == ["exercise", "3"]:
-        lengths = arguments.lengths or [1000, 2000, 4000]
-        check_room(page.lang, max(lengths))
+    if arguments.command == "exercise 3":
+        check_room(page.lang, max(arguments.lengths))
     versions = [Version(name) for name in names]
     match arguments.command:
-        case ["exercise", "1"]:
-            run_exercise_1(page, versions, arguments.query or [0.0, 1.0])
-        case ["exercise", "2"]:
+        case "exercise 1":
+            run_exercise_1(page, versions, arguments.query)
+        case "exercise 2":
             run_exercise_2(page, versions)
-        case ["exercise", "3"]:
-            run_exercise_3(page, versions, lengths)
-        case ["quiz"]:
-            run_quiz(page, versions, bool(arguments.answers))
+        case "exercise 3":
+            run_exercise_3(page, versions, arguments.lengths)
+        case "quiz":
+            run_quiz(page, versions, arguments.answers)
         case _:
-            sections = arguments.section or CHOICES["--section"]
-            run_lesson(page, versions, sorted({int(n) for n in sections}))
+            run_lesson(page, versions, arguments.sections)
 
 
 def asked_language(argv: Sequence[str]) -> str:
     """Return the language to speak while the arguments are read."""
-    for flag, value in itertools.pairwise(argv):
-        if flag == "--lang" and value in LANGUAGES:
-            return value
-    return locale_language()
+    words = " ".join(argv).replace("--lang=", "--lang ").split()
+    asked = dict(itertools.pairwise(words)).get("--lang", "")
+    return asked if asked in LANGUAGES else locale_language()
+
+
+def prepare_streams() -> None:
+    """Let every stream take Chinese; one that is closed becomes empty."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.StringIO())
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def main() -> int:
     """Run the program and return its exit status."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+    prepare_streams()
     try:
         run(sys.argv[1:])
     except BadArgumentError as error:
         print(f"attention.py: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"attention.py: {error}", file=sys.stderr)
+        # Python tries once more, as it ends, to write what is left.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (KeyboardInterrupt, EOFError):
         print(file=sys.stderr)
         return 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,10 @@ PROGRAM = Path(attention.__file__)
 
 
 def run(
-    *arguments: str, code: str | None = None, stdin: str = ""
+    *arguments: str,
+    code: str | None = None,
+    stdin: str = "",
+    variables: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the program, or Python code, in a process of its own."""
     start = [str(PROGRAM)] if code is None else ["-c", code]
@@ -30,8 +34,34 @@ def run(
         encoding="utf-8",
         input=stdin,
         cwd=PROGRAM.parent,
+        env={**os.environ, **(variables or {})},
         check=False,
     )
+
+
+# Starts the program, not as a module, from within Python code.
+START = f"import runpy; runpy.run_path({str(PROGRAM)!r}, run_name='__main__')"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return what the program prints for some arguments."""
+    attention.run([*arguments, "--plain"])
+    return capsys.readouterr().out
+
+
+def said_by_main(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *arguments: str,
+) -> str:
+    """Return the one line of a refusal."""
+    monkeypatch.setattr(sys, "argv", ["attention.py", *arguments])
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert attention.main() == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
 
 
 def blocking(*names: str) -> str:
@@ -59,6 +89,45 @@ def test_without_torch_numpy_computes_alone() -> None:
     refused = run("--impl", "torch", "--lang", "en", code=code)
     assert refused.returncode == 2
     assert refused.stderr.startswith("attention.py: --impl torch needs torch")
+
+
+@pytest.mark.parametrize("package", ["numpy", "rich"])
+def test_a_missing_package_is_named_in_one_line(package: str) -> None:
+    done = run(code=blocking(package) + START)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"attention.py: {package} is not installed for this Python; "
+        "try .venv/bin/python attention.py\n"
+    )
+    imported = run(code=blocking(package) + "import attention")
+    assert "ModuleNotFoundError" in imported.stderr
+
+
+def test_ctrl_c_while_packages_load() -> None:
+    code = textwrap.dedent(
+        """
+        import sys
+        class Finder:
+            def find_spec(name, path=None, target=None):
+                if name == "rich.table":
+                    raise KeyboardInterrupt
+        sys.meta_path.insert(0, Finder)
+        """
+    )
+    done = run(code=code + START)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("lang", attention.LANGUAGES)
+def test_without_torch_the_advice_is_to_install_it(lang: str) -> None:
+    code = blocking("torch") + "import attention; sys.exit(attention.main())"
+    for arguments in (["--section", "5"], ["--impl", "numpy"]):
+        done = run(*arguments, "--lang", lang, code=code)
+        assert "pip install torch" in done.stdout
+        assert "--impl both" not in done.stdout
+    done = run("--impl", "numpy", "--section", "5", "--lang", lang)
+    assert "pip install" not in done.stdout
+    assert "--impl both" in done.stdout
 
 
 def test_numpy_impl_loads_nothing_but_numpy() -> None:
@@ -93,24 +162,50 @@ def test_without_matplotlib_a_plot_is_refused(tmp_path: Path) -> None:
 
 
 BAD = [
-    (["--impl", "jax"], "--impl is 'jax', possible: numpy torch both"),
-    (["--impl"], "--impl needs numpy or torch or both"),
-    (["--lang", "de"], "--lang is 'de', possible: en zh-Hant"),
-    (["--section", "6"], "--section is '6', possible: 1 2 3 4 5"),
+    (["--impl", "jax"], "--impl is 'jax', possible: numpy, torch or both"),
+    (["--impl"], "--impl needs numpy, torch or both"),
+    (["--impl", "--plain"], "--impl needs numpy, torch or both"),
+    (["--lang", "de"], "--lang is 'de', possible: en or zh-Hant"),
+    (["--lang"], "--lang needs en or zh-Hant"),
+    (["--section", "6"], "--section is '6', possible: 1, 2, 3, 4 or 5"),
+    (["--section", "12"], "--section is '12', possible: 1, 2, 3, 4 or 5"),
     (["--section"], "--section needs one or more of 1 to 5"),
-    (["--plan"], "--plan is no option, possible: --impl --lang"),
+    (["--plan"], "--plan is no option, possible: --impl, --lang, --section,"),
+    (["--plain=1"], "--plain takes no value, but has '1'"),
+    (["-x"], "-x is no option"),
     (["lesson"], "'lesson' is not possible: nothing, exercise 1"),
     (["exercise"], "'exercise' is not possible: nothing, exercise 1"),
     (["exercise", "4"], "'exercise 4' is not possible: nothing, exercise 1"),
+    (["exercise 1"], "'exercise 1' is not possible: nothing, exercise 1"),
     (["quiz", "1"], "'quiz 1' is not possible: nothing, exercise 1"),
+    ([""], "'' is not possible: nothing, exercise 1"),
     (["exercise", "1", "--query", "1"], "--query needs two numbers"),
     (
         ["exercise", "1", "--query", "1", "nan"],
         "--query is 'nan', expected a finite number",
     ),
+    (
+        ["exercise", "1", "--query", "1e39", "1"],
+        "--query is '1e39', expected a finite number from -1e37 to 1e37",
+    ),
+    (
+        ["exercise", "1", "--query", "1", "-inf"],
+        "--query is '-inf', expected a finite number",
+    ),
     (["exercise", "2", "--query", "1", "0"], "--query is not for this"),
-    (["quiz", "--plot", "x"], "--plot is not for this, but for: the lesson,"),
-    (["--answers"], "--answers is not for this, but for: quiz"),
+    (
+        ["quiz", "--plot", "x"],
+        "--plot is not for this, but for: "
+        "the lesson, exercise 1 or exercise 2\n",
+    ),
+    (["--answers"], "--answers is not for this, but for: quiz\n"),
+    (
+        ["--section", "3", "exercise", "1"],
+        "--section is not for this, but for: the lesson\n",
+    ),
+    (["--plot", ""], "--plot needs a folder"),
+    (["--plot="], "--plot needs a folder"),
+    (["--plot"], "--plot needs a folder"),
     (
         ["exercise", "3", "--lengths", "0"],
         "--lengths is '0', expected a whole number from 1",
@@ -118,6 +213,15 @@ BAD = [
     (
         ["exercise", "3", "--lengths", "1.5"],
         "--lengths is '1.5', expected a whole number from 1",
+    ),
+    (["exercise", "3", "--lengths"], "--lengths needs one or more whole"),
+    (
+        ["exercise", "3", "--lengths", "9" * 400],
+        f"--lengths is '{'9' * 400}', expected a whole number from 1",
+    ),
+    (
+        ["exercise", "3", "--lengths", "9" * 5000],
+        f"--lengths is '{'9' * 5000}', expected a whole number from 1",
     ),
     (
         ["exercise", "3", "--lengths", "10", "90000000"],
@@ -133,20 +237,73 @@ def test_bad_arguments_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["attention.py", *arguments])
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    assert attention.main() == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"attention.py: {message}")
-    assert err.count("\n") == 1
+    said = said_by_main(monkeypatch, capsys, *arguments)
+    assert said.startswith(f"attention.py: {message}")
+
+
+BAD_CHINESE = [
+    ("--impl", "--impl 後面要有 numpy、torch 或 both"),
+    ("--impl=jax", "--impl 是 'jax'，可以用的有：numpy、torch 或 both"),
+    ("--answers", "--answers 不能用在這裡，只能用在：quiz"),
+    ("--query=1", "--query 後面要有兩個數字"),
+]
+
+
+@pytest.mark.parametrize(("argument", "message"), BAD_CHINESE)
+def test_the_language_of_a_refusal(
+    argument: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for lang in (["--lang=zh-Hant"], ["--lang", "en", "--lang", "zh-Hant"]):
+        said = said_by_main(monkeypatch, capsys, argument, *lang)
+        assert said == f"attention.py: {message}\n"
 
 
 def test_bad_arguments_leave_no_traceback() -> None:
-    done = run("--impl", "jax", "--lang", "zh-Hant")
+    # Chinese also where Python would open stderr as ASCII.
+    ascii_streams = {"PYTHONIOENCODING": "ascii"}
+    done = run("--impl", "jax", "--lang", "zh-Hant", variables=ascii_streams)
     assert done.returncode == 2
-    expected = "--impl 是 'jax'，可以用的有：numpy torch both"
+    expected = "--impl 是 'jax'，可以用的有：numpy、torch 或 both"
     assert done.stderr == f"attention.py: {expected}\n"
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Run the program with what a shell can do to its streams."""
+    line = f"'{sys.executable}' '{PROGRAM}' --lang en {command}"
+    return subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell is another there")
+@pytest.mark.parametrize(
+    ("command", "status", "prints"),
+    [
+        ("quiz <&-", 0, True),
+        ("quiz >&-", 0, False),
+        ("quiz 2>&-", 0, True),
+        ("quiz <&- >&- 2>&-", 0, False),
+        ("--impl jax 2>&-", 2, False),
+    ],
+)
+def test_closed_streams(command: str, status: int, prints: bool) -> None:
+    done = shell(command)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert bool(done.stdout) == prints
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="this system has no full device"
+)
+@pytest.mark.parametrize("command", ["quiz", "--help"])
+def test_an_output_that_is_full(command: str) -> None:
+    done = shell(f"{command} >/dev/full")
+    assert done.returncode == 1
+    expected = "attention.py: [Errno 28] No space left on device\n"
+    assert done.stderr == expected
 
 
 def test_a_file_in_the_place_of_the_plot_folder(
@@ -157,6 +314,37 @@ def test_a_file_in_the_place_of_the_plot_folder(
     with pytest.raises(attention.BadArgumentError, match="cannot write to"):
         attention.run(arguments)
     assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["section-1.svg", "section-1.svg.part"])
+def test_a_folder_in_the_place_of_a_plot(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    arguments = ["--plot", str(tmp_path), "--impl", "numpy", "--lang", "en"]
+    path = re.escape(str(tmp_path / "section-1.svg"))
+    expected = f"--plot cannot write to {path}: "
+    with pytest.raises(attention.BadArgumentError, match=expected):
+        attention.run(arguments)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_plot_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("who may write everywhere cannot be kept out")
+    with pytest.raises(attention.BadArgumentError, match="cannot write to"):
+        attention.run(["--plot", str(tmp_path), "--impl", "numpy"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_plot_folder_for_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--plot", str(tmp_path / "plots"), "--lang", "en"]
+    attention.run(["--help", *arguments])
+    assert "  --plot DIR" in capsys.readouterr().out
+    with pytest.raises(attention.BadArgumentError, match="in section 4"):
+        attention.run([*arguments, "--section", "4", "4"])
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("lang", attention.LANGUAGES)
@@ -208,7 +396,36 @@ def test_exercise_3(
     out = capsys.readouterr().out
     found = [int(n) for n in re.findall(r"^(\d+) ", out, flags=re.MULTILINE)]
     assert found == lengths
-    assert ("\nexponent" in out) == (len(set(lengths)) > 1)
+    fitted = len(set(lengths)) > 1
+    assert ("\nexponent" in out) == ("power of the exponent" in out) == fitted
+    assert "not its\nfused function" in out
+    assert "--lengths" in out
+
+
+def test_exercise_3_in_chinese_and_before_it_its_lengths(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = printed(
+        capsys, "--lengths", "8", "16", "exercise", "3", "--lang", "zh-Hant"
+    )
+    assert re.search("^T +分數表（MiB） +NumPy（ms） ", out, re.MULTILINE)
+
+
+def test_each_length_is_warmed_up_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    version = attention.Version("numpy")
+    calls: list[float] = []
+    # The first call takes a thousand seconds, each of the others three.
+    monkeypatch.setattr(
+        version.package.attention,
+        "attention",
+        lambda *_: calls.append(3.0 if calls else 1000.0),
+    )
+    monkeypatch.setattr("time.perf_counter", lambda: sum(calls))
+    monkeypatch.setattr("statistics.median", max)
+    assert attention.median_time(version, 4) == 3
+    assert len(calls) == 1 + attention.RUNS
 
 
 def test_the_fitted_exponent() -> None:
@@ -227,6 +444,120 @@ def test_the_peak_is_as_the_refusal_reckons_it() -> None:
     tracemalloc.stop()
     tables = peak / attention.table_bytes(T)
     assert 0.8 * attention.PEAK_TABLES < tables <= attention.PEAK_TABLES
+
+
+def cells(line: str) -> list[str]:
+    """Return the numbers that end a line of a table."""
+    return line.split()[-5:]
+
+
+@pytest.mark.parametrize(
+    ("query", "scores"),
+    [
+        ("-1e5 0", "-1.0e+04 0.00 -9.0e+04 -1.0e+05 -8.0e+04"),
+        ("-.5 -1.e0", "-0.95 -1.00 -0.55 -0.50 -0.60"),
+        ("-123456789 0", "-1.2e+07 0.00 -1.1e+08 -1.2e+08 -9.9e+07"),
+        ("1e37 -1e37", "-8.0e+36 -1.0e+37 8.0e+36 1.0e+37 6.0e+36"),
+    ],
+)
+def test_queries_in_any_notation(
+    query: str, scores: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["exercise", "1", "--lang", "en", "--query", *query.split()]
+    out = printed(capsys, *arguments)
+    rows = {line[:5]: cells(line) for line in out.splitlines()}
+    assert rows["score"] == scores.split()
+    assert "nan" not in out
+    assert "--query 0.5 0.5" in out
+
+
+@pytest.mark.parametrize("lang", attention.LANGUAGES)
+def test_the_output_is_the_weights_times_the_values(
+    lang: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = printed(capsys, "--section", "5", "--lang", lang)
+    number = r"-?\d\.\d{3}"
+    rows = re.findall(rf" {number}(?: +{number}){{3}}$", out, re.MULTILINE)
+    assert len(rows) == 2
+    assert rows[0] == rows[1]
+    version = attention.Version("numpy")
+    output = version.section(5)["output"][-1, :4]
+    assert rows[0].split() == [f"{x:.3f}" for x in output]
+    said = {
+        "en": "The output of a position is the sum of all values",
+        "zh-Hant": "每個位置的輸出，就是各個值乘上權重再相加。",
+    }
+    assert said[lang] in out
+
+
+@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize(
+    ("arguments", "times"),
+    [
+        ([], 1),
+        (["--section", "3"], 1),
+        (["--section", "2"], 0),
+        (["exercise", "1"], 0),
+        (["exercise", "1", "--query", "1e9", "0"], 1),
+        (["exercise", "2"], 1),
+    ],
+)
+def test_dots_are_explained_where_they_are_first(
+    arguments: list[str],
+    times: int,
+    lang: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = printed(capsys, *arguments, "--impl", "numpy", "--lang", lang)
+    zero = attention.word(lang, "zero")
+    assert out.count(f"\n{zero}\n") == times
+    # A dot of a table stands alone; that of q·k does not.
+    assert bool(re.search(" ·( |$)", out, re.MULTILINE)) == bool(times)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 200])
+def test_a_narrow_terminal_cuts_nothing(
+    columns: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["--impl", "numpy", "--lang", "en"]
+    wide = printed(capsys, *arguments)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    page = attention.Page("en", plain=False)
+    version = attention.Version("numpy")
+    attention.run_lesson(page, [version], [1, 2, 3, 4, 5])
+    assert capsys.readouterr().out == wide
+
+
+def test_what_the_words_say() -> None:
+    both = [
+        " ".join(texts)
+        for texts in zip(*attention.WORDS.values(), strict=True)
+    ]
+    assert "Scores × 5 keep their order\nbut lie further apart" in both[0]
+    assert "分數都乘以 5，順序不變、差距變大，權重就更集中。" in both[1]
+    assert "of mean 0 and\nvariance 1, has standard deviation √d" in both[0]
+    assert "各分量平均 0、變異數 1）的內積，標準差是 √d。" in both[1]
+    assert "means over five\nrows of one random draw" in both[0]
+    assert "只取自一次隨機抽樣，是五列的平均" in both[1]
+    assert "Training learns these three matrices." in both[0]
+    assert "訓練時學的，就是這三個矩陣。" in both[1]
+    assert not re.search(r"(?<!/)\bpython attention.py", " ".join(both))
+    assert not re.search("處所|亂數|寬度|五節課", both[1])
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-Hant.md"])
+def test_what_the_readmes_say(name: str) -> None:
+    root = PROGRAM.parent
+    text = (root / name).read_text(encoding="utf-8")
+    assert "Python 3.11" in text
+    assert not re.search(r"(?<!/)\bpython attention.py", text)
+    table = re.findall(r"^\| `(\w+)\.py` \|", text, re.MULTILINE)
+    order = re.search("order: ([^.]*)", str(numpy_impl.__doc__))
+    assert order is not None
+    assert table == ["arrays", *order[1].replace("\n", " ").split(", ")]
+    assert "--quiet" not in (root / "Makefile").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("lang", attention.LANGUAGES)
@@ -299,5 +630,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     for lang in attention.LANGUAGES:
         attention.run(["--help", "--lang", lang])
         text = capsys.readouterr().out
-        for option in (*attention.CHOICES, *attention.PLACES, "--plain"):
-            assert f"  {option}" in text
+        for option in attention.OPTIONS:
+            assert f" {option} " in text
+        for command in attention.COMMANDS[1:]:
+            assert f"\n  {command} " in text

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import numpy_impl
 import torch_impl
 
-from .cases import Case, build
+from .cases import Inputs
 
 # How a gradient derived by hand is asked for: the function's name, and how
 # its backward is called with the function's room, its arguments and what
@@ -114,25 +114,24 @@ class Version:
         self.function(path)(*own).backward(d)
         return tuple(self.numpy(leaf.grad) for leaf in leaves)
 
-    def arguments(self, case: Case) -> dict[str, Any]:
+    def arguments(self, inputs: Inputs, dtype: str) -> dict[str, Any]:
         """Return the arguments of a case as this version's arrays."""
-        inputs = build(case)
         named = {"query": inputs.query, "key": inputs.key}
         named |= {"value": inputs.value, **inputs.options()}
-        return {n: self.array(x, case.dtype) for n, x in named.items()}
+        return {name: self.array(x, dtype) for name, x in named.items()}
 
-    def steps(self, case: Case) -> dict[str, NDArray[Any]]:
-        """Return every step of a case."""
-        arguments = self.arguments(case)
+    def steps(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
+        """Return every step of attention."""
+        arguments = self.arguments(inputs, dtype)
         found: dict[str, Any] = self.numpy(
             self.function("sdpa.attention_steps")(**arguments)
         )
         return found
 
-    def gradients(self, case: Case) -> dict[str, NDArray[Any]]:
-        """Return the gradients of a case, dP and dS among them."""
-        inputs, arguments = build(case), self.arguments(case)
-        d_output = self.array(inputs.d_output, case.dtype)
+    def gradients(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
+        """Return the gradients of attention, dP and dS among them."""
+        arguments = self.arguments(inputs, dtype)
+        d_output = self.array(inputs.d_output, dtype)
         d_lse = self.array(inputs.d_log_sum_exp)
         if self.by_hand:
             backward = self.function(
@@ -140,24 +139,23 @@ class Version:
             )
             found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
             return present(self.numpy(found))
-        names = ("query", "key", "value", "attn_mask")
-        leaves = dict(zip(names, (arguments[n] for n in names), strict=True))
+        leaves = {name: arguments[name] for name in LEAVES}
         recorded([leaf for leaf in leaves.values() if leaf is not None])
         steps = self.function("sdpa.attention_steps")(**arguments)
         tensors = {"weights": steps.weights, "scores": steps.masked_scores}
         tensors |= {n: t for n, t in leaves.items() if takes_part(t)}
-        results = [steps.output, steps.log_sum_exp]
         gradients = torch.autograd.grad(
-            results,
+            [steps.output, steps.log_sum_exp],
             list(tensors.values()),
             [d_output, d_lse],
             allow_unused=True,
             materialize_grads=True,
         )
-        return {
-            name: self.numpy(gradient)
-            for name, gradient in zip(tensors, gradients, strict=True)
-        }
+        pairs = zip(tensors, gradients, strict=True)
+        return {name: self.numpy(gradient) for name, gradient in pairs}
+
+
+LEAVES = ("query", "key", "value", "attn_mask")
 
 
 def takes_part(tensor: Any) -> bool:

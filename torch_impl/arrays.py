@@ -21,7 +21,8 @@ Indices: TypeAlias = torch.Tensor
 
 def from_numpy(array: NDArray[Any]) -> Array:
     """Return a NumPy array as an array of this side: a copy of it."""
-    return torch.tensor(array)
+    # A copy first: torch takes no view that runs backwards.
+    return torch.tensor(array.copy())
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

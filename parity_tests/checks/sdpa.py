@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from numpy.typing import NDArray
 from .. import bounds, definition
 from ..cases import CASES, Case, build
 from ..suite import Trial, check
+from ..versions import Version
 
-# A tensor is judged as a whole: where its row of scores is far beyond the
-# others', so are the bounds.
 FORWARD = list(CASES)
 
 
@@ -23,7 +23,7 @@ def every_step_is_the_definitions(trial: Trial) -> None:
     case: Case = trial.case
     exact = definition.forward(case)
     errors = step_bounds(case)
-    for name, got in trial.version.steps(case).items():
+    for name, got in trial.version.steps(build(case), case.dtype).items():
         nearest, missing = exact[name]
         got = spread(got, nearest.shape, name)
         bound = np.broadcast_to(errors[name], nearest.shape)
@@ -36,12 +36,27 @@ def both_versions_take_the_same_steps(trial: Trial) -> None:
     case: Case = trial.case
     if not trial.other.has(case.dtype):
         case = replace(case, dtype="float32")
-    steps, others = trial.version.steps(case), trial.other.steps(case)
+    inputs = build(case)
+    steps = trial.version.steps(inputs, case.dtype)
+    others = right_steps(trial.other, case)
     errors = step_bounds(case)
     for name, got in steps.items():
         trial.within(name, got, others[name], fit(errors[name], got))
 
 
+@cache
+def right_steps(version: Version, case: Case) -> dict[str, NDArray[Any]]:
+    """Return the steps of the version that another is compared with."""
+    return version.steps(build(case), case.dtype)
+
+
+@cache
+def right_gradients(version: Version, case: Case) -> dict[str, NDArray[Any]]:
+    """Return the gradients of the version another is compared with."""
+    return version.gradients(build(case), case.dtype)
+
+
+@cache
 def step_bounds(case: Case) -> dict[str, Any]:
     """Return the bound of each step of a case."""
     with np.errstate(all="ignore"):
@@ -79,7 +94,7 @@ def every_gradient_is_the_definitions(trial: Trial) -> None:
     case: Case = trial.case
     exact = definition.backward(case)
     errors = gradient_bounds(case)
-    found = trial.version.gradients(case)
+    found = trial.version.gradients(build(case), case.dtype)
     assert found.keys() == exact.keys(), f"{list(found)}, not {list(exact)}"
     for name, got in found.items():
         nearest, missing = exact[name]
@@ -93,13 +108,16 @@ def both_versions_give_the_same_gradients(trial: Trial) -> None:
     case: Case = trial.case
     if not trial.other.has(case.dtype):
         case = replace(case, dtype="float32")
-    found, others = trial.version.gradients(case), trial.other.gradients(case)
+    inputs = build(case)
+    found = trial.version.gradients(inputs, case.dtype)
+    others = right_gradients(trial.other, case)
     errors = gradient_bounds(case)
     for name, got in found.items():
         bound = fit(errors[name], got)
         trial.within(f"gradient of {name}", got, others[name], bound)
 
 
+@cache
 def gradient_bounds(case: Case) -> dict[str, Any]:
     """Return the bound of each gradient of a case."""
     with np.errstate(all="ignore"):

@@ -53,7 +53,7 @@ def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     number = seen.sum(axis=-1, keepdims=True)
     expected = seen / np.maximum(number, 1)
     expected = inputs.without_heads(rounded_once(expected, case.dtype))
-    got = trial.version.steps(case)
+    got = trial.version.steps(inputs, case.dtype)
     trial.within("output", got["output"], expected)
     lse = np.log(np.where(number == 0, 1, number))
     lse = np.where(number == 0, -np.inf, lse)[..., 0]
@@ -94,7 +94,7 @@ def heads_and_batches_read_their_own_values(trial: Trial) -> None:
         if rows:
             expected[index] = sum(rows) / len(rows)
             spacing[index] = len(rows) * max(abs(row) for row in rows)
-    arguments = trial.version.arguments(case)
+    arguments = trial.version.arguments(inputs, case.dtype)
     arguments["value"] = trial.version.array(value.astype(np.float32))
     for name in ("query", "key"):
         array = np.zeros_like(getattr(inputs, name), dtype=np.float32)

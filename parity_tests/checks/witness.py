@@ -1,0 +1,184 @@
+"""torch's own scaled_dot_product_attention, on every backend of the CPU.
+
+It is a witness and not the judge: where it departs from the contract, or
+from its own documentation, `test_departures.py` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+from .. import bounds
+from ..cases import CASES, Case, Inputs, build
+from ..suite import Trial, check
+from ..versions import TORCH, recorded
+
+BACKENDS: dict[str, SDPBackend | None] = {
+    "default": None,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "math": SDPBackend.MATH,
+}
+OWN = (
+    "query",
+    "key",
+    "value",
+    "attn_mask",
+    "dropout_p",
+    "is_causal",
+    "scale",
+    "enable_gqa",
+)
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """A case before one backend."""
+
+    case: Case
+    backend: str
+
+    @property
+    def dtype(self) -> str:
+        """Return the dtype of the case."""
+        return self.case.dtype
+
+    def __str__(self) -> str:
+        """Return the case and the backend."""
+        return f"{self.case} ({self.backend})"
+
+
+def witnessed() -> Iterator[Witnessed]:
+    """Yield every case that torch's function can compute, by backend.
+
+    It has no window, no soft cap, no given dropout; it takes no mask with
+    is_causal, and departs on masks of rank 0 and 1, on masks of another
+    dtype, on what is not a number behind a mask, and in its fused kernel on
+    a scale of NaN.
+    """
+    for case in CASES:
+        extra = case.window or case.soft_cap or case.dropout_p
+        both = case.mask is not None and case.is_causal
+        odd = case.mask is not None and (
+            case.mask.kind not in ("bool", "float") or len(case.mask.shape) < 2
+        )
+        if extra or both or odd:
+            continue
+        for backend in BACKENDS:
+            if backend != "flash":
+                yield Witnessed(case, backend)
+        square = replace(case, value=(*case.value[:-1], case.query[-1]))
+        if flash_takes(square) and case.scale == case.scale:
+            yield Witnessed(square, "flash")
+
+
+def flash_takes(case: Case) -> bool:
+    """Return whether the fused kernel computes a case: rank 4, D = E."""
+    ranks = {len(case.query), len(case.key), len(case.value)}
+    mask = case.mask is None or len(case.mask.shape) in (2, 4)
+    if ranks != {4} or not mask or case.key[:3] != case.value[:3]:
+        return False
+    heads = case.query[1] == case.key[1] or case.enable_gqa
+    return case.query[0] == case.key[0] and heads
+
+
+def on(backend: str) -> AbstractContextManager[Any]:
+    """Return the context in which torch takes one backend."""
+    chosen = BACKENDS[backend]
+    return nullcontext() if chosen is None else sdpa_kernel(chosen)
+
+
+def arguments(inputs: Inputs, dtype: str) -> dict[str, Any]:
+    """Return the arguments of torch's function."""
+    named = TORCH.arguments(inputs, dtype)
+    return {name: named[name] for name in OWN}
+
+
+def rounded_weights(inputs: Inputs, dtype: str) -> Any:
+    """Bound what the fused kernel loses by rounding weights to a half type."""
+    if dtype not in bounds.HALF:
+        return 0.0
+    found = bounds.attention(inputs, dtype)
+    weights = found.steps["weights"].value
+    size = weights @ np.abs(found.value.value)
+    return bounds.gamma(4, dtype) * size + bounds.format_of(dtype).tiny
+
+
+WITNESSED = list(witnessed())
+
+
+@cache
+def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
+    """Return what torch's function gives, and the bound between it and us."""
+    case = seen.case
+    inputs = build(case)
+    with on(seen.backend):
+        own = scaled_dot_product_attention(**arguments(inputs, case.dtype))
+    with np.errstate(all="ignore"):
+        steps = bounds.attention(inputs, case.dtype).steps
+        error = 2 * steps["output"].error
+        error = error + rounded_weights(inputs, case.dtype)
+    return TORCH.numpy(own), error
+
+
+@check("sdpa", "SDPA", WITNESSED)
+def the_output_is_what_torchs_function_gives(trial: Trial) -> None:
+    """Within the bounds of both, on one backend."""
+    case: Case = trial.case.case
+    witness, error = testimony(trial.case)
+    got = trial.version.steps(build(case), case.dtype)["output"]
+    trial.within("output", got, witness, error)
+
+
+GRADIENTS = [
+    w for w in WITNESSED if w.case.gradient and w.case.dtype not in bounds.HALF
+]
+
+
+def silent(case: Case) -> Inputs:
+    """Return inputs to whose log-sum-exp nothing comes back."""
+    inputs = build(case)
+    nothing = np.zeros_like(inputs.d_log_sum_exp)
+    return bounds.with_upstream(inputs, inputs.d_output, nothing)
+
+
+@cache
+def gradient_testimony(
+    seen: Witnessed,
+) -> dict[str, tuple[NDArray[Any], Any]]:
+    """Return the gradients torch's function gives, each with its bound."""
+    case = seen.case
+    inputs = silent(case)
+    named = arguments(inputs, case.dtype)
+    # The fused kernel has no gradient for a mask.
+    asked = ["query", "key", "value"]
+    if named["attn_mask"] is not None and seen.backend == "math":
+        asked += ["attn_mask"] * named["attn_mask"].is_floating_point()
+    recorded([named[name] for name in asked])
+    with on(seen.backend):
+        own = scaled_dot_product_attention(**named)
+        upstream = TORCH.array(inputs.d_output, case.dtype)
+        torch.autograd.backward(own, upstream)
+    errors = bounds.gradients(inputs, case.dtype)
+    return {
+        name: (TORCH.numpy(named[name].grad), 2 * errors[name].error)
+        for name in asked
+    }
+
+
+@check("gradients", "SDPA", GRADIENTS)
+def the_gradients_are_what_torchs_function_gives(trial: Trial) -> None:
+    """Its own backward pass, on one backend, within the bounds of both."""
+    case: Case = trial.case.case
+    found = trial.version.gradients(silent(case), case.dtype)
+    for name, (witness, error) in gradient_testimony(trial.case).items():
+        trial.within(f"gradient of {name}", found[name], witness, error)
