@@ -35,7 +35,7 @@ class Exact(NamedTuple):
     missing: NDArray[np.float64]
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """A number that knows its parents and its derivative by each."""
 

@@ -88,6 +88,12 @@ BAD = [
         value=zeros(2, 6, 6, 3),
     ),
     bad(
+        "a value that is too long",
+        ValueError,
+        "value has shape (2, 6, 8, 3), expected the length of key, 7,",
+        value=zeros(2, 6, 8, 3),
+    ),
+    bad(
         "heads that differ",
         ValueError,
         "key has shape (2, 3, 7, 4), expected the 6 heads of query",

@@ -10,6 +10,7 @@ import numpy as np
 from .. import bounds, definition
 from ..cases import CASES, Case, build
 from ..suite import Trial, check
+from .sdpa import trivial
 
 
 def plain(case: Case) -> bool:
@@ -19,7 +20,7 @@ def plain(case: Case) -> bool:
     sizes = (*case.query, *case.key, *case.value)
     ordinary = case.dtype in ("float32", "float64") and 0 not in sizes
     plain = not any(options) and case.scale is None and case.dropout_p == 0
-    return fits and ordinary and plain
+    return fits and ordinary and plain and not trivial(case)
 
 
 SIMPLE = [case for case in CASES if plain(case) and case.gradient]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import bounds
 from ..suite import Trial, check
 
 SHAPES = [(4, 4), (2, 5), (5, 2), (1, 4), (4, 1), (6, 3)]
@@ -74,12 +75,32 @@ def a_window_that_ends_at_the_query_is_causal(trial: Trial) -> None:
     assert causal.any(), "nothing is seen"
 
 
-@check("masks", "closed form")
+@check("masks", "closed form", ((0, 2, 3), (1,), (4, 4, 1, 2, 0)))
 def padding_sees_the_first_keys(trial: Trial) -> None:
-    """Lengths 0, 2, 3 of 3, with axes of size 1 for heads and queries."""
-    mask = trial.call("masks.padding_mask", np.asarray([0, 2, 3]), 3)
-    expected = np.asarray([[0, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
-    trial.within("mask", mask, expected[:, None, None, :])
+    """Each length of S keys, with axes of size 1 for heads and queries."""
+    S = max(trial.case)
+    mask = trial.call("masks.padding_mask", np.asarray(trial.case), S)
+    expected = [[[[j < n for j in range(S)]]] for n in trial.case]
+    trial.within("mask", mask, expected)
+
+
+@check("masks", "law", ("float32", "float64"))
+def padding_is_what_the_shorter_sequence_gives(trial: Trial) -> None:
+    """Of two sequences the shorter, cut off, gives the same output."""
+    rng = np.random.default_rng(9)
+    q, k, v = (
+        rng.standard_normal(shape).astype(trial.case)
+        for shape in ((2, 3, 2, 4), (2, 3, 5, 4), (2, 3, 5, 2))
+    )
+    mask = trial.call("masks.padding_mask", np.asarray([5, 3]), 5)
+    path = "sdpa.scaled_dot_product_attention"
+    padded = trial.call(path, q, k, v, mask)
+    short = trial.call(path, q[1:], k[1:, :, :3], v[1:, :, :3])
+    error = bounds.gamma(32, trial.case) * np.abs(v).max()
+    trial.within("output", padded[1:], short, error)
+    whole = trial.call(path, q[:1], k[:1], v[:1])
+    trial.within("output", padded[:1], whole, error)
+    assert whole.any(), "the output is 0"
 
 
 @check("masks", "closed form")

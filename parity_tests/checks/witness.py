@@ -22,6 +22,7 @@ from .. import bounds
 from ..cases import CASES, Case, Inputs, build
 from ..suite import Trial, check
 from ..versions import TORCH, recorded
+from . import sdpa
 
 BACKENDS: dict[str, SDPBackend | None] = {
     "default": None,
@@ -133,10 +134,19 @@ def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
 @check("sdpa", "SDPA", WITNESSED)
 def the_output_is_what_torchs_function_gives(trial: Trial) -> None:
     """Within the bounds of both, on one backend."""
-    case: Case = trial.case.case
-    witness, error = testimony(trial.case)
-    got = trial.version.steps(build(case), case.dtype)["output"]
-    trial.within("output", got, witness, error)
+    for seen in controlled(trial.case):
+        witness, error = testimony(seen)
+        steps = trial.version.steps(build(seen.case), seen.dtype)
+        trial.within("output", steps["output"], witness, error)
+
+
+def controlled(seen: Witnessed) -> list[Witnessed]:
+    """Return a case, and with it one with a result, if it has none."""
+    control = sdpa.CONTROL
+    if seen.backend == "flash":
+        control = replace(control, value=control.key)
+    extra = [Witnessed(control, seen.backend)]
+    return [seen, *(extra if sdpa.trivial(seen.case) else [])]
 
 
 GRADIENTS = [
@@ -178,7 +188,7 @@ def gradient_testimony(
 @check("gradients", "SDPA", GRADIENTS)
 def the_gradients_are_what_torchs_function_gives(trial: Trial) -> None:
     """Its own backward pass, on one backend, within the bounds of both."""
-    case: Case = trial.case.case
-    found = trial.version.gradients(silent(case), case.dtype)
-    for name, (witness, error) in gradient_testimony(trial.case).items():
-        trial.within(f"gradient of {name}", found[name], witness, error)
+    for seen in controlled(trial.case):
+        found = trial.version.gradients(silent(seen.case), seen.dtype)
+        for name, (witness, error) in gradient_testimony(seen).items():
+            trial.within(f"gradient of {name}", found[name], witness, error)

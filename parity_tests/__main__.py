@@ -1,0 +1,80 @@
+"""The suite's own commands: `python -m parity_tests --help` lists them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import suite
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    root = argparse.ArgumentParser(
+        prog="python -m parity_tests",
+        description="Proves that the versions of attention are right.",
+    )
+    commands = root.add_subparsers(dest="command", required=True)
+
+    report = commands.add_parser(
+        "report", help="run the suite; one table, concept by judge by version"
+    )
+    report.add_argument(
+        "--only", metavar="CONCEPT", choices=suite.CONCEPTS, help="one concept"
+    )
+    report.add_argument(
+        "--judge", choices=suite.JUDGES, help="one of the five judges"
+    )
+    report.add_argument("--case", metavar="NAME", help="one case, by its name")
+    report.add_argument(
+        "--json", metavar="FILE", type=Path, help="write every result to FILE"
+    )
+
+    faults = commands.add_parser(
+        "faults", help="run the suite on wrong versions: it must catch them"
+    )
+    faults.add_argument(
+        "--only", metavar="NAME", help="one fault, by its name"
+    )
+    faults.add_argument(
+        "--quick",
+        action="store_true",
+        help="stop a fault as soon as it is caught at two places",
+    )
+
+    accuracy = commands.add_parser(
+        "accuracy", help="the error of each version, and of torch's function"
+    )
+    accuracy.add_argument(
+        "--longest",
+        metavar="T",
+        type=int,
+        default=16384,
+        help="leave out longer sequences (16384)",
+    )
+    accuracy.add_argument("--json", metavar="FILE", type=Path)
+    return root
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    arguments = parser().parse_args(argv)
+    if arguments.command == "report":
+        from .report import report
+
+        return report(
+            arguments.only, arguments.judge, arguments.case, arguments.json
+        )
+    if arguments.command == "faults":
+        from .fault_report import fault_report
+
+        return fault_report(arguments.only, arguments.quick)
+    from .accuracy import accuracy
+
+    return accuracy(arguments.longest, arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

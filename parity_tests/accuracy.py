@@ -1,0 +1,181 @@
+"""How accurate: the error of each version, and of torch's own function.
+
+The reference is the definition in NumPy's long double, which on x86-64 has
+11 bits more than float64; `test_accuracy.py` compares it with the scalar
+loops. The error of a row of the output is the largest of its elements, in
+units of u · max|value|, u being the unit roundoff of the dtype: one half is
+what rounding the exact output once would cost a value of that size.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from torch.nn.functional import scaled_dot_product_attention
+
+from .bounds import unit_roundoff
+from .cases import rounded
+from .report import tracked, write_json
+from .versions import NUMPY, TORCH, Version
+
+DTYPES = ("float64", "float32", "float16", "bfloat16")
+LENGTHS = (256, 1024, 4096, 16384)
+SPREADS = (1.0, 10.0, 100.0)
+HEADS, ROWS, WIDTH = 8, 32, 64
+# What the error of a version may be in terms of torch's function's.
+MEDIAN_RATIO, WORST_RATIO = 1.1, 2.0
+WIDE = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
+
+
+class Cell(NamedTuple):
+    """One line of the table: where, and the errors of each function."""
+
+    dtype: str
+    length: int
+    spread: float
+    medians: dict[str, float]
+    worst: dict[str, float]
+
+    def ratios(self, name: str) -> tuple[float, float]:
+        """Return a version's errors as multiples of torch's function's."""
+        return (
+            self.medians[name] / max(self.medians["SDPA"], 1e-300),
+            self.worst[name] / max(self.worst["SDPA"], 1e-300),
+        )
+
+    def within(self) -> bool:
+        """Return whether both versions are as accurate as they must be."""
+        ratios = [self.ratios(name) for name in (NUMPY.name, TORCH.name)]
+        return all(m <= MEDIAN_RATIO and w <= WORST_RATIO for m, w in ratios)
+
+
+def draw(dtype: str, T: int, spread: float) -> list[NDArray[Any]]:
+    """Draw query, key, value whose scaled scores have a deviation."""
+    rng = np.random.default_rng([T, int(spread), DTYPES.index(dtype)])
+    query = spread * rng.standard_normal((1, HEADS, ROWS, WIDTH))
+    key = rng.standard_normal((1, HEADS, T, WIDTH))
+    value = rng.standard_normal((1, HEADS, T, WIDTH))
+    return [rounded(array, dtype) for array in (query, key, value)]
+
+
+def reference(*arrays: NDArray[Any]) -> NDArray[np.longdouble]:
+    """Return softmax(Q Kᵀ / √D) V in long double."""
+    query, key, value = (array.astype(np.longdouble) for array in arrays)
+    root = np.sqrt(np.longdouble(query.shape[-1]))
+    scores = np.matmul(query, key.mT) / root
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    output: NDArray[np.longdouble] = np.matmul(weights, value)
+    return output
+
+
+def own(version: Version) -> Callable[..., NDArray[Any]]:
+    """Return a version's function on NumPy arrays of a dtype."""
+
+    def call(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
+        function = version.package.scaled_dot_product_attention
+        found = function(*(version.array(a, dtype) for a in arrays))
+        output: NDArray[Any] = version.numpy(found)
+        return output
+
+    return call
+
+
+def sdpa(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return what torch's own function gives, by its default backend."""
+    tensors = (TORCH.array(a, dtype) for a in arrays)
+    output: NDArray[Any] = TORCH.numpy(scaled_dot_product_attention(*tensors))
+    return output
+
+
+FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
+    NUMPY.name: own(NUMPY),
+    TORCH.name: own(TORCH),
+    "SDPA": sdpa,
+}
+
+
+def measure(dtype: str, T: int, spread: float) -> Cell:
+    """Return the errors of every function in one cell."""
+    arrays = draw(dtype, T, spread)
+    exact = reference(*arrays)
+    unit = unit_roundoff(dtype) * np.abs(arrays[2]).max()
+    medians, worst = {}, {}
+    for name, function in FUNCTIONS.items():
+        if dtype == "bfloat16" and name == NUMPY.name:
+            # NumPy has no bfloat16: its float32, rounded once, stands in.
+            found = rounded(function("float32", *arrays), dtype)
+        else:
+            found = function(dtype, *arrays)
+        errors = np.abs(found.astype(np.longdouble) - exact).max(axis=-1)
+        medians[name] = float(np.median(errors) / unit)
+        worst[name] = float(errors.max() / unit)
+    return Cell(dtype, T, spread, medians, worst)
+
+
+def cells(longest: int) -> list[tuple[str, int, float]]:
+    """Return where to measure: every dtype, length and spread."""
+    return [
+        (dtype, T, spread)
+        for dtype in DTYPES
+        if dtype != "float64" or WIDE
+        for T in LENGTHS
+        if longest >= T
+        for spread in SPREADS
+    ]
+
+
+def accuracy(longest: int, path: Path | None) -> int:
+    """Print the table; return 0 if no version is worse than it may be."""
+    wanted = cells(longest)
+    if not wanted:
+        print(
+            f"accuracy: --longest is {longest}, expected {LENGTHS[0]} or more",
+            file=sys.stderr,
+        )
+        return 2
+    found = [measure(*where) for where in tracked(wanted, "accuracy")]
+    if path is not None:
+        write_json(path, [cell._asdict() for cell in found])
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    console.print(table(found))
+    if not WIDE:
+        console.print("float64 needs a long double of more than 64 bits")
+    console.print(
+        f"Errors in units of u · max|value|: the median and the worst of "
+        f"{HEADS * ROWS} rows, D = {WIDTH}; in brackets as a multiple of "
+        f"SDPA's. torch {torch.__version__}, numpy {np.__version__}, "
+        f"{platform.machine()}.",
+        highlight=False,
+    )
+    missed = sum(not cell.within() for cell in found)
+    console.print(f"{len(found) - missed} passed, {missed} failed")
+    return 1 if missed else 0
+
+
+def table(found: list[Cell]) -> Table:
+    """Return the table of errors."""
+    names = list(FUNCTIONS)
+    drawn = Table("dtype", "T", "spread")
+    for name in names:
+        for kind in ("median", "worst"):
+            drawn.add_column(f"{name}: {kind}", justify="right")
+    for cell in found:
+        row = [cell.dtype, str(cell.length), f"{cell.spread:g}"]
+        for name in names:
+            ratios = cell.ratios(name)
+            pair = (cell.medians[name], cell.worst[name])
+            for error, ratio in zip(pair, ratios, strict=True):
+                beside = "" if name == "SDPA" else f" ({ratio:.2f})"
+                row.append(f"{error:.3g}{beside}")
+        drawn.add_row(*row, style=None if cell.within() else "red")
+    return drawn

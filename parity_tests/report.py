@@ -1,0 +1,138 @@
+"""The report: one table, concept by judge by version, and what failed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from .suite import CONCEPTS, JUDGES, Outcome, applies, chosen, run
+from .versions import VERSIONS
+
+
+def report(
+    concept: str | None,
+    judge: str | None,
+    case: str | None,
+    path: Path | None,
+) -> int:
+    """Run what was chosen, print the table, return 0 if nothing failed."""
+    pairs = [
+        (place, version)
+        for place in chosen(concept, case, judge)
+        for version in VERSIONS
+        if applies(place, version)
+    ]
+    if not pairs:
+        print(
+            "report: no check has this concept, judge and case; "
+            "--case is the name after the comma",
+            file=sys.stderr,
+        )
+        return 2
+    outcomes = [
+        run(place, version) for place, version in tracked(pairs, "checks")
+    ]
+    if path is not None:
+        write(path, outcomes)
+    console = Console(width=None if sys.stdout.isatty() else 79)
+    console.print(table(outcomes))
+    failures = [o.failure for o in outcomes if o.failure is not None]
+    for failure in failures:
+        console.print(failure, markup=False, highlight=False, soft_wrap=True)
+    passed = len(outcomes) - len(failures)
+    console.print(f"{passed} passed, {len(failures)} failed", highlight=False)
+    return 1 if failures else 0
+
+
+def tracked(items: Iterable[Any], label: str) -> Iterator[Any]:
+    """Yield items behind a progress bar, if a person is there to see it."""
+    items = list(items)
+    with quiet(), bar() as progress:
+        task = progress.add_task(label, total=len(items))
+        for item in items:
+            yield item
+            progress.advance(task)
+
+
+def bar() -> Progress:
+    """Return a progress bar on standard error, hidden from a file."""
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    return Progress(console=console, transient=True, disable=hidden)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Leave out the warnings of cases that are about inf and NaN."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def table(outcomes: Iterable[Outcome]) -> Table:
+    """Return the table: cases, failures, largest error against its bound."""
+    cells: dict[tuple[str, str, str], list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        check = outcome.place.check
+        cells[check.concept, check.judge, outcome.version].append(outcome)
+    names = [version.name for version in VERSIONS]
+    found = Table("concept", "judge")
+    for name in names:
+        found.add_column(f"{name}: cases", justify="right")
+        found.add_column("error", justify="right")
+    for concept in CONCEPTS:
+        for judge in JUDGES:
+            row = [cells.get((concept, judge, name), []) for name in names]
+            if any(row):
+                texts = [text for cell in row for text in summary(cell)]
+                found.add_row(concept, judge, *texts)
+    return found
+
+
+def summary(outcomes: list[Outcome]) -> tuple[str, str]:
+    """Return how many passed, and the largest share of a bound."""
+    if not outcomes:
+        return "", ""
+    failed = sum(outcome.failure is not None for outcome in outcomes)
+    count = f"{len(outcomes)}"
+    if failed:
+        count = f"[bold red]{failed} of {len(outcomes)} failed[/]"
+    worst = max(outcome.share for outcome in outcomes)
+    return count, f"{worst:.0%}" if worst > 0 else "exact"
+
+
+def write(path: Path, outcomes: Iterable[Outcome]) -> None:
+    """Write every outcome as JSON, whole or not at all."""
+    rows = [
+        {
+            "concept": outcome.place.check.concept,
+            "judge": outcome.place.check.judge,
+            "check": outcome.place.check.name,
+            "case": None
+            if outcome.place.case is None
+            else str(outcome.place.case),
+            "version": outcome.version,
+            "share_of_bound": outcome.share if outcome.share < 1e300 else None,
+            "failure": outcome.failure,
+        }
+        for outcome in outcomes
+    ]
+    write_json(path, rows)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON to a file beside the path, then put it in its place."""
+    unfinished = path.with_name(path.name + ".part")
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(path)

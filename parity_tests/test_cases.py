@@ -1,0 +1,148 @@
+"""The table of cases: every option binds, no bound is too wide to fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parity_tests import bounds, definition
+from parity_tests.cases import CASES, Case, build
+from parity_tests.checks.sdpa import gradient_bounds, step_bounds, trivial
+
+# The largest error that a bound may allow, as a share of the largest value
+# of its tensor. Every fault of the bank moves a result by more.
+WIDEST = 1 / 64
+
+
+def options(case: Case) -> list[Case]:
+    """Return a case without each of its constraints in turn."""
+    absent: dict[str, Any] = {"mask": None, "is_causal": False}
+    absent |= {"window": None, "soft_cap": None}
+    return [
+        replace(case, **{name: value})
+        for name, value in absent.items()
+        if getattr(case, name) != value
+    ]
+
+
+COMBINED = [
+    case for case in CASES if len(options(case)) > 1 and not trivial(case)
+]
+
+
+@pytest.mark.parametrize("case", COMBINED, ids=str)
+def test_every_constraint_of_a_combination_binds(case: Case) -> None:
+    whole = definition.forward(case)["output"].nearest
+    for less in options(case):
+        without = definition.forward(less)["output"].nearest
+        assert np.abs(whole - without).max() > 1e-3, less
+
+
+def test_every_subset_of_constraints_occurs() -> None:
+    found = {
+        (
+            case.mask.kind if case.mask else "",
+            case.is_causal,
+            case.window is not None,
+            case.soft_cap is not None,
+        )
+        for case in CASES
+    }
+    kinds = ("", "bool", "float")
+    flags = (False, True)
+    assert {
+        (kind, causal, window, cap)
+        for kind in kinds
+        for causal in flags
+        for window in flags
+        for cap in flags
+    } <= found
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_no_bound_is_too_wide_to_catch_anything(case: Case) -> None:
+    exact = definition.forward(case)
+    errors = step_bounds(case)
+    if case.gradient:
+        exact = exact | {
+            f"gradient of {name}": found
+            for name, found in definition.backward(case).items()
+        }
+        errors = errors | {
+            f"gradient of {name}": error
+            for name, error in gradient_bounds(case).items()
+        }
+    for name, found in exact.items():
+        finite = np.isfinite(found.nearest)
+        error = np.broadcast_to(errors[name], finite.shape)[finite]
+        if error.size == 0:
+            continue
+        largest = np.abs(found.nearest[finite]).max()
+        if 0 < largest < bounds.format_of(case.dtype).tiny:
+            # Below the smallest normal number there are no digits to hold.
+            continue
+        if largest == 0:
+            # Exactly 0 must come out as 0, or all but.
+            assert error.max() < 1e-6, f"{name}: {error.max():.3g}"
+        else:
+            assert error.max() <= WIDEST * largest, f"{name} of {case}"
+
+
+def test_sizes_are_all_different() -> None:
+    case = next(case for case in CASES if case.name == "3 groups of heads")
+    sizes = [*case.query, case.key[2], case.value[3]]
+    assert len(set(sizes)) == len(sizes) == 6
+    assert case.query[1] // case.key[1] != case.key[1]
+
+
+def test_the_axes_have_their_corners() -> None:
+    lengths = {(case.query[-2], case.key[-2]) for case in CASES}
+    assert {0, 1} <= {L for L, _ in lengths}
+    assert {0, 1} <= {S for _, S in lengths}
+    assert any(L < S for L, S in lengths)
+    assert any(L > S > 0 for L, S in lengths)
+    widths = {(case.query[-1], case.value[-1]) for case in CASES}
+    assert {0, 1} <= {D for D, _ in widths}
+    assert {0, 1} <= {E for _, E in widths}
+    assert {len(case.query) for case in CASES} == {2, 3, 4, 5}
+    dtypes = {case.dtype for case in CASES}
+    assert dtypes == {"float64", "float32", "float16", "bfloat16"}
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+
+
+def test_a_case_is_the_same_in_every_process() -> None:
+    here = [build(case).query.tobytes().hex() for case in CASES[:9]]
+    code = (
+        "from parity_tests.cases import CASES, build\n"
+        "print([build(c).query.tobytes().hex() for c in CASES[:9]])"
+    )
+    command = [sys.executable, "-c", code]
+    there = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert there.stdout.strip() == str(here)
+    assert not build(CASES[0]).query.flags.writeable
+
+
+def test_the_definition_and_finite_differences() -> None:
+    case = Case("differences", (2, 3), (4, 3), (4, 2), dtype="float64")
+    gradient = definition.backward(case)["query"].nearest
+    inputs = build(case)
+    step = 1e-6
+    for index in np.ndindex(*inputs.query.shape):
+        sums = []
+        for sign in (1, -1):
+            query = inputs.query.copy()
+            query[index] += sign * step
+            moved = replace(inputs, query=query)
+            steps = bounds.attention(moved, "float64").steps
+            output = steps["output"].value * inputs.d_output
+            lse = steps["log_sum_exp"].value * inputs.d_log_sum_exp
+            sums.append(output.sum() + lse.sum())
+        slope = (sums[0] - sums[1]) / (2 * step)
+        # The third derivative is of the order of one.
+        assert slope == pytest.approx(gradient[index], abs=1e-8)
