@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: lesson test
+.PHONY: lesson test fuzz
 
 lesson: .venv/stamp
 	$(BIN)/python attention.py
@@ -12,6 +12,10 @@ test: .venv/stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m pytest
+
+# 10 000 bad calls a side, and new inputs for every law.
+fuzz: .venv/stamp
+	$(BIN)/python -m pytest --hypothesis-profile=long parity_tests/test_fuzz.py
 
 # Made anew, in place, whenever one of the two files changes.
 .venv/stamp: pyproject.toml constraints.txt

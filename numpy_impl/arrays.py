@@ -33,8 +33,9 @@ def is_array(candidate: object) -> bool:
 
 
 def is_floating(array: NDArray[Any]) -> bool:
-    """Return whether an array holds floating-point numbers."""
-    return bool(np.isdtype(array.dtype, "real floating"))
+    """Return whether an array holds floats of 16, 32 or 64 bits."""
+    real = bool(np.isdtype(array.dtype, "real floating"))
+    return real and np.finfo(array.dtype).bits <= 64
 
 
 def is_boolean(array: NDArray[Any]) -> TypeGuard[Mask]:

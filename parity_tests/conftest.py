@@ -1,15 +1,29 @@
-"""What the tests share: the two packages, and inputs drawn by name."""
+"""What the tests share: how many inputs hypothesis draws, and who for."""
 
 from __future__ import annotations
 
-import zlib
 from types import ModuleType
 
-import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 import numpy_impl
 import torch_impl
+
+# `make test` draws the same few inputs every time; `make fuzz` many new ones.
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "short",
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=SLOW,
+)
+settings.register_profile(
+    "long", max_examples=10_000, deadline=None, suppress_health_check=SLOW
+)
+settings.load_profile("short")
 
 
 @pytest.fixture(params=[numpy_impl, torch_impl], ids=["numpy", "torch"])
@@ -17,9 +31,3 @@ def side(request: pytest.FixtureRequest) -> ModuleType:
     """Return one package after the other."""
     package: ModuleType = request.param
     return package
-
-
-@pytest.fixture
-def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Return a source of numbers that depends on the test's name alone."""
-    return np.random.default_rng(zlib.crc32(request.node.name.encode()))

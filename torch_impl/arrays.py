@@ -41,7 +41,7 @@ def is_array(candidate: object) -> bool:
 
 
 def is_floating(array: torch.Tensor) -> bool:
-    """Return whether an array holds floating-point numbers."""
+    """Return whether an array holds floats of 16, 32 or 64 bits."""
     return array.dtype in (
         torch.float64,
         torch.float32,
