@@ -56,10 +56,3 @@ def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
 def to_float32(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in float32."""
     return np.astype(array, np.float32)
-
-
-def describe(candidate: object) -> str:
-    """Return what something is, short enough for a message."""
-    text = repr(candidate)
-    kind = type(candidate).__name__
-    return f"{text} ({kind})" if len(text) < 40 else f"a {kind}"

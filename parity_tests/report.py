@@ -87,6 +87,7 @@ def table(outcomes: Iterable[Outcome]) -> Table:
         cells[check.concept, check.judge, outcome.version].append(outcome)
     names = [version.name for version in VERSIONS]
     found = Table("concept", "judge")
+    found.caption = "error: the largest, as a share of what rounding may do"
     for name in names:
         found.add_column(f"{name}: cases", justify="right")
         found.add_column("error", justify="right")

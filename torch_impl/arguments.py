@@ -11,7 +11,7 @@ import math
 import numbers
 from typing import Any
 
-from .arrays import describe, is_array, is_boolean, is_floating
+from .arrays import is_array, is_boolean, is_floating
 
 
 def check_arguments(
@@ -186,9 +186,13 @@ def check_window(window: Any) -> None:
         if isinstance(radius, bool) or not isinstance(
             radius, numbers.Integral
         ):
-            raise TypeError(f"window is {window}, expected two integers")
+            raise TypeError(
+                f"window is {describe(window)}, expected two integers"
+            )
         if radius < -1:
-            raise ValueError(f"window is {window}, expected -1 or more")
+            raise ValueError(
+                f"window is {describe(window)}, expected -1 or more"
+            )
 
 
 def check_soft_cap(soft_cap: Any) -> None:
@@ -229,3 +233,14 @@ def broadcast_shape(
     if any(a != b and 1 not in (a, b) for a, b in pairs):
         return None
     return tuple(b if a == 1 else a for a, b in pairs)
+
+
+def describe(candidate: object) -> str:
+    """Return what something is, short enough for a message."""
+    kind = type(candidate).__name__
+    try:
+        text = repr(candidate)
+    except ValueError:
+        # Python refuses to write out an integer of many thousand digits.
+        return f"of type {kind}"
+    return f"{text} ({kind})" if len(text) < 40 else f"of type {kind}"

@@ -68,10 +68,3 @@ def cast(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 def to_float32(array: torch.Tensor) -> torch.Tensor:
     """Return an array in float32."""
     return array.float()
-
-
-def describe(candidate: object) -> str:
-    """Return what something is, short enough for a message."""
-    text = repr(candidate)
-    kind = type(candidate).__name__
-    return f"{text} ({kind})" if len(text) < 40 else f"a {kind}"

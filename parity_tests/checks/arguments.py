@@ -203,6 +203,18 @@ BAD = [
     bad("window of floats", TypeError, "window is (1.0, 2)", window=(1.0, 2)),
     bad("window of flags", TypeError, "window is (True, 2)", window=(True, 2)),
     bad("window below -1", ValueError, "window is (0, -2)", window=(0, -2)),
+    bad(
+        "window far below -1",
+        ValueError,
+        "window is of type tuple, expected -1 or more",
+        window=(0, -(10**5000)),
+    ),
+    bad(
+        "causal an endless number",
+        TypeError,
+        "is_causal is of type int, expected True or False",
+        is_causal=10**5000,
+    ),
     bad("cap 0", ValueError, "soft_cap is 0", soft_cap=0),
     bad("cap negative", ValueError, "soft_cap is -1.0", soft_cap=-1.0),
     bad("cap inf", ValueError, "soft_cap is inf", soft_cap=float("inf")),
