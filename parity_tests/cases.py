@@ -36,8 +36,10 @@ class Mask:
     """How a mask is drawn.
 
     `fill` is what stands at the forbidden places of a floating mask; a
-    boolean mask has False there. `dead` lists rows with nothing to see:
-    "row" one, "head" one head's, "all" every row.
+    boolean mask has False there. `share` is how many places are forbidden.
+    `dead` lists rows with nothing to see: "row" one, "head" one head's,
+    "all" every row. With `lengths`, the last keys of each sequence are
+    forbidden too, more of them for each further sequence.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Mask:
     fill: float = -np.inf
     dead: str = ""
     share: float = 0.4
+    lengths: bool = False
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,9 @@ def draw_mask(case: Case, rng: np.random.Generator) -> Array | None:
         # Without `dead`, every row that is drawn sees its first key.
         forbidden[..., 0] = False
     forbidden = forbidden | dead
+    if recipe.lengths:
+        ends = S - 3 - np.arange(B)[:, None, None, None]
+        forbidden = forbidden | (np.arange(S) >= ends)
     if recipe.kind.endswith("poison"):
         forbidden = np.zeros(recipe.shape, dtype=bool)
         forbidden[..., [1, 4]] = True
@@ -275,6 +281,7 @@ def table() -> Iterator[Case]:
     yield from lengths_and_widths()
     yield from masks()
     yield from subsets()
+    yield from windows()
     yield from scales()
     yield from dtypes()
     yield from magnitudes()
@@ -413,34 +420,19 @@ def masks() -> Iterator[Case]:
 
 
 def subsets() -> Iterator[Case]:
-    """Yield every subset of mask, causal, window, lengths and soft cap.
+    """Yield every subset of mask, bias, causal, window, lengths, soft cap.
 
-    The lengths of the sequences are a mask of (B, 1, 1, S).
+    What a mask forbids, a bias adds and the lengths cut off is one argument:
+    boolean without a bias, floating with one.
     """
-    shapes = {"mask": (H, L, S), "lengths": (B, 1, 1, S)}
-    for kind, where, is_causal, window, soft_cap in itertools.product(
-        ("", "bool", "float"),
-        shapes,
-        (False, True),
-        (None, (1, 2)),
-        (None, 0.7),
-    ):
-        if not kind and where == "lengths":
-            continue
-        parts = [f"{kind} {where}"] if kind else []
-        parts += ["causal"] * is_causal
-        parts += ["window"] if window else []
-        parts += ["cap"] if soft_cap else []
-        yield Case(
-            " + ".join(parts) or "nothing",
-            key=(B, G, S, D),
-            value=(B, G, S, E),
-            enable_gqa=True,
-            mask=Mask(kind, shapes[where]) if kind else None,
-            is_causal=is_causal,
-            window=window,
-            soft_cap=soft_cap,
-        )
+    parts = ("mask", "bias", "causal", "window", "lengths", "cap")
+    for flags in itertools.product((False, True), repeat=len(parts)):
+        pairs = zip(parts, flags, strict=True)
+        yield subset([part for part, flag in pairs if flag])
+
+
+def windows() -> Iterator[Case]:
+    """Yield windows at their corners."""
     for window in ((0, 0), (-1, 0), (0, -1), (2, -1), (9, 9), (-1, -1)):
         yield Case(f"window {window}", window=window)
     yield Case(
@@ -449,6 +441,29 @@ def subsets() -> Iterator[Case]:
         (B, 3, 4, D),
         (B, 3, 4, E),
         window=(1, 0),
+    )
+
+
+def subset(parts: Sequence[str]) -> Case:
+    """Return the case with these constraints and no others."""
+    mask = None
+    if {"mask", "bias", "lengths"} & set(parts):
+        shape: Shape = (B, H, L, S) if "lengths" in parts else (H, L, S)
+        mask = Mask(
+            "float" if "bias" in parts else "bool",
+            shape,
+            share=0.4 if "mask" in parts else 0.0,
+            lengths="lengths" in parts,
+        )
+    return Case(
+        " + ".join(parts) or "nothing",
+        key=(B, G, S, D),
+        value=(B, G, S, E),
+        enable_gqa=True,
+        mask=mask,
+        is_causal="causal" in parts,
+        window=(1, 2) if "window" in parts else None,
+        soft_cap=0.7 if "cap" in parts else None,
     )
 
 
