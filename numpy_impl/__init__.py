@@ -1,8 +1,8 @@
 """Attention in NumPy, one module a concept.
 
 In reading order: averaging, softmax, masks, dropout, attention, arguments,
-sdpa, head, generator, lesson. The package `torch_impl` has the same
-modules and names.
+sdpa, head, multi_head, positions, cache, generator, lesson. The package
+`torch_impl` has the same modules and names.
 """
 
 from . import (
@@ -10,11 +10,14 @@ from . import (
     arrays,
     attention,
     averaging,
+    cache,
     dropout,
     generator,
     head,
     lesson,
     masks,
+    multi_head,
+    positions,
     sdpa,
     softmax,
 )
@@ -26,12 +29,15 @@ __all__ = [
     "arrays",
     "attention",
     "averaging",
+    "cache",
     "dropout",
     "from_numpy",
     "generator",
     "head",
     "lesson",
     "masks",
+    "multi_head",
+    "positions",
     "scaled_dot_product_attention",
     "sdpa",
     "softmax",

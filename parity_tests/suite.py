@@ -39,6 +39,9 @@ CONCEPTS = (
     "sdpa",
     "gradients",
     "head",
+    "multi_head",
+    "positions",
+    "cache",
     "generator",
     "lesson",
 )

@@ -17,7 +17,12 @@ from .versions import Version
 
 # Where the functions under test of a concept stand.
 ROOMS = {"arguments": "sdpa", "gradients": "sdpa"}
-CLASSES = {"head": ("Head",), "generator": ("Generator",)}
+CLASSES = {
+    "head": ("Head",),
+    "multi_head": ("MultiHead",),
+    "cache": ("Cache",),
+    "generator": ("Generator",),
+}
 
 
 def zeros(result: Any) -> Any:

@@ -1,0 +1,115 @@
+"""Positions: attention alone does not know the order of what it sees.
+
+Permuting the keys with their values changes nothing. Three ways of telling
+it where things stand: numbers added to x (sinusoidal), a rotation of query
+and key (rotary), numbers added to the scores (ALiBi).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .arrays import Array, cast
+
+
+def sinusoidal(T: int, M: int) -> Array:
+    """Return what is added to x at each position: (T, M), float64.
+
+    PE(t, 2i) = sin(t / 10000^(2i/M)), PE(t, 2i+1) = cos of the same: each
+    pair is the hand of a clock, and the clocks run ever slower (Vaswani et
+    al. 2017, section 3.5). M is even.
+    """
+    angles = rotary_angles(T, M)
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return np.reshape(pairs, (T, M))
+
+
+def rotary_angles(T: int, D: int, offset: int = 0) -> Array:
+    """Return the angle of each pair at each position: (T, D/2), float64.
+
+    The angle of pair i at position t is (t + offset) / 10000^(2i/D).
+    """
+    position = np.arange(T, dtype=np.float64) + offset
+    pair = np.arange(D // 2, dtype=np.float64)
+    slowness = np.exp(-2 * math.log(10000.0) / D * pair)
+    angles: Array = position[:, None] * slowness
+    return angles
+
+
+def rotary_half(x: Array, offset: int = 0) -> Array:
+    """Return query or key, (..., T, D), turned by its position.
+
+    Entry i of the first half and entry i of the second are a pair, and the
+    pair at position t + offset is turned by its angle. A dot product of two
+    turned vectors depends on the difference of their positions alone (Su et
+    al. 2021, arXiv:2104.09864; pairs as in GPT-NeoX and Llama). D is even.
+    """
+    cosine, sine = turns(x, offset)
+    return turn_half(x, cosine, sine)
+
+
+def rotary_interleaved(x: Array, offset: int = 0) -> Array:
+    """Return query or key, (..., T, D), turned by its position.
+
+    As `rotary_half`, but entries 2i and 2i+1 are a pair, as in the paper.
+    """
+    cosine, sine = turns(x, offset)
+    return turn_interleaved(x, cosine, sine)
+
+
+def turns(x: Array, offset: int) -> tuple[Array, Array]:
+    """Return cosine and sine of every pair's angle: each (T, D/2).
+
+    Computed in float64 and then cast to x's dtype: the angle of a large
+    position has few digits left in float32 once whole turns are taken away.
+    """
+    angles = rotary_angles(x.shape[-2], x.shape[-1], offset)
+    return cast(np.cos(angles), x), cast(np.sin(angles), x)
+
+
+def turn_half(x: Array, cosine: Array, sine: Array) -> Array:
+    """Turn the pairs that the two halves of x make."""
+    half = x.shape[-1] // 2
+    first, second = x[..., :half], x[..., half:]
+    turned = [first * cosine - second * sine, second * cosine + first * sine]
+    return np.concat(turned, axis=-1)
+
+
+def turn_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
+    """Turn the pairs that neighbours in x make."""
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = [first * cosine - second * sine, second * cosine + first * sine]
+    return np.reshape(np.stack(turned, axis=-1), x.shape)
+
+
+def alibi(H: int, L: int, S: int) -> Array:
+    """Return what is added to the scores: (H, L, S), float64.
+
+    -slope · (i - j) for query i and key j, the last query at the last key:
+    the further back, the less. The slopes of H heads are 2^(-8h/H) for
+    h = 1..H (Press et al. 2021, arXiv:2108.12409). H is a power of two.
+    """
+    head = np.arange(H, dtype=np.float64) + 1
+    slopes = 2.0 ** (-8 / H * head)
+    query = np.arange(L)[:, None] + (S - L)
+    key = np.arange(S)[None, :]
+    bias: Array = -slopes[:, None, None] * (query - key)
+    return bias
+
+
+def rotary_half_backward(d_turned: Array, offset: int = 0) -> Array:
+    """Return the gradient of x: turned back by the same angles.
+
+    A rotation's inverse is its transpose, dx = Rᵀ dy: the same rotation with
+    the sign of the sine changed.
+    """
+    cosine, sine = turns(d_turned, offset)
+    return turn_half(d_turned, cosine, -sine)
+
+
+def rotary_interleaved_backward(d_turned: Array, offset: int = 0) -> Array:
+    """Return the gradient of x: turned back by the same angles."""
+    cosine, sine = turns(d_turned, offset)
+    return turn_interleaved(d_turned, cosine, -sine)

@@ -1,0 +1,120 @@
+"""cache: decoding step by step gives what one pass gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import bounds
+from ..suite import Trial, check
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a sequence of positions comes in."""
+
+    name: str
+    chunks: tuple[int, ...]
+    G: int = 6
+    rotary: str = ""
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+DECODINGS = [
+    Decoding("one by one", (1,) * 7),
+    Decoding("in one", (7,)),
+    Decoding("in chunks", (3, 1, 2, 1)),
+    Decoding("a prompt and then one by one", (4, 1, 1, 1)),
+    Decoding("an empty chunk", (2, 0, 5)),
+    Decoding("grouped heads", (3, 1, 3), G=3),
+    Decoding("one key head", (1, 6), G=1),
+    Decoding("rotary halves", (2, 1, 4), rotary="positions.rotary_half"),
+    Decoding(
+        "rotary neighbours, grouped",
+        (3, 1, 1, 2),
+        G=2,
+        rotary="positions.rotary_interleaved",
+    ),
+]
+H, D, E = 6, 4, 3
+
+
+@check("cache", "law", DECODINGS)
+def chunks_give_what_one_pass_gives(trial: Trial) -> None:
+    """The same rows, within the rounding of both."""
+    case: Decoding = trial.case
+    T = sum(case.chunks)
+    rng = np.random.default_rng(T + case.G)
+    query, key, value = (
+        rng.standard_normal(shape)
+        for shape in ((2, H, T, D), (2, case.G, T, D), (2, case.G, T, E))
+    )
+    version = trial.version
+    cache = version.function("cache.Cache")()
+    attend = version.function("cache.cached_attention")
+    outputs, start = [], 0
+    for size in case.chunks:
+        rows = slice(start, start + size)
+        arrays = [a[..., rows, :] for a in (query, key, value)]
+        own = [version.array(a) for a in arrays]
+        if case.rotary:
+            turn = version.function(case.rotary)
+            own[:2] = [turn(a, cache.length) for a in own[:2]]
+        outputs.append(version.numpy(attend(*own, cache)))
+        start += size
+        assert cache.length == start, f"{cache.length} are kept, not {start}"
+    if case.rotary:
+        query, key = (version.call(case.rotary, a) for a in (query, key))
+    path = "sdpa.scaled_dot_product_attention"
+    whole = version.call(
+        path, query, key, value, is_causal=True, enable_gqa=True
+    )
+    error = bounds.gamma(64, np.float64) * np.abs(value).max()
+    trial.within("output", np.concat(outputs, axis=-2), whole, error)
+    assert whole.any(), "the output is 0"
+
+
+@check("cache", "closed form")
+def new_queries_see_all_that_is_kept(trial: Trial) -> None:
+    """Past 2, new 2, scores 0: row 0 sees 3 keys and row 1 sees 4."""
+    version = trial.version
+    cache = version.function("cache.Cache")()
+    assert cache.length == 0
+    zeros, past, new = (
+        np.asarray(column)[:, None]
+        for column in ([0.0, 0.0], [2.0, 4.0], [6.0, 8.0])
+    )
+    attend = version.function("cache.cached_attention")
+    found: list[Any] = []
+    for value in (past, new):
+        own = map(version.array, (zeros, zeros, value))
+        found.append(version.numpy(attend(*own, cache)))
+    trial.within("past", found[0], [[2], [3]])
+    trial.within("new", found[1], [[4], [5]], 4 * np.spacing(4.0))
+    trial.within("values", version.numpy(cache.value)[:, 0], [2, 4, 6, 8])
+
+
+@check("cache", "each other", DECODINGS[:3])
+def both_versions_keep_the_same(trial: Trial) -> None:
+    """What is kept is what was given, in order, and so is what comes out."""
+    case: Decoding = trial.case
+    found = []
+    for version in (trial.version, trial.other):
+        rng = np.random.default_rng(5)
+        cache = version.function("cache.Cache")()
+        attend = version.function("cache.cached_attention")
+        for size in case.chunks:
+            arrays = (rng.standard_normal((H, size, D)) for _ in range(3))
+            output = attend(*map(version.array, arrays), cache)
+        kept = (cache.key, cache.value, output)
+        found.append([version.numpy(array) for array in kept])
+    names = ("keys", "values", "last output")
+    for name, got, other in zip(names, *found, strict=True):
+        error = bounds.gamma(64, np.float64) * np.abs(other).max()
+        exact = name != "last output"
+        trial.within(name, got, other, 0.0 if exact else error)

@@ -1,0 +1,373 @@
+"""multi_head: split and merge, the layer, its gradients, torch's own layer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from .. import bounds
+from ..suite import Trial, check
+from ..versions import Version
+
+B, L, S, M, N, D, E = 2, 5, 7, 8, 6, 4, 3
+WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
+BIASES = ("b_q", "b_k", "b_v", "b_o")
+# The longest chain of sums, over M, D, S, H · E and all positions, and the
+# functions on the way: what float32 may lose of a result of float64's.
+ROUNDINGS = 4 * (M + D + 3 * S + 6 * E + B * S + 4 * bounds.FUNCTION_ULPS)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One way of putting a layer together."""
+
+    name: str
+    H: int = 6
+    G: int = 6
+    cross: bool = False
+    biases: bool = True
+    is_causal: bool = False
+    mask: str = ""
+    alike: bool = False
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Draw the matrices, and the biases if there are any."""
+        rng = np.random.default_rng([self.H, self.G, self.cross])
+        source = N if self.cross and not self.alike else M
+        sizes = {
+            "w_q": (M, self.H * D),
+            "w_k": (source, self.G * D),
+            "w_v": (source, self.G * E),
+            "w_o": (self.H * E, M),
+        }
+        found = {n: rng.standard_normal(s) / 2 for n, s in sizes.items()}
+        for weight, bias in zip(WEIGHTS, BIASES, strict=True):
+            drawn = rng.standard_normal(sizes[weight][1])
+            if self.biases:
+                found[bias] = drawn
+        return found
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Draw x, the context, the mask and what comes back."""
+        rng = np.random.default_rng(7)
+        found: dict[str, Any] = {
+            "x": rng.standard_normal((B, L, M)),
+            "context": rng.standard_normal((B, S, N)),
+            "d_output": rng.standard_normal((B, L, M)),
+        }
+        keys = S if self.cross and not self.alike else L
+        if self.alike:
+            found["context"] = rng.standard_normal((B, L, M))
+        if not self.cross:
+            found["context"] = None
+        found["attn_mask"] = None
+        if self.mask == "bool":
+            mask = rng.random((B, 1, L, keys)) < 0.6
+            mask[..., 0] = True
+            mask[1, 0, 2] = False
+            found["attn_mask"] = mask
+        elif self.mask == "float":
+            found["attn_mask"] = rng.standard_normal((self.H, L, keys))
+        return found
+
+
+LAYERS = [
+    Layer("as many key heads"),
+    Layer("grouped", G=3),
+    Layer("one key head", G=1),
+    Layer("without biases", G=2, biases=False),
+    Layer("cross", G=3, cross=True),
+    Layer("causal", is_causal=True),
+    Layer("causal and masked", G=2, is_causal=True, mask="bool"),
+    Layer("cross, with a bias by head", cross=True, mask="float"),
+    Layer("one head", H=1, G=1),
+    Layer("cross, of one shape with x", G=2, cross=True, alike=True),
+]
+
+
+def make(version: Version, layer: Layer) -> Any:
+    """Make a layer of a version."""
+    own = {n: version.array(a) for n, a in layer.parameters.items()}
+    return version.function("multi_head.MultiHead")(layer.H, layer.G, **own)
+
+
+def call(version: Version, layer: Layer) -> dict[str, Any]:
+    """Return the output of a layer and the weights of its heads."""
+    inputs = layer.inputs
+    names = ("x", "context", "attn_mask")
+    arrays = [version.array(inputs[n]) for n in names]
+    made = make(version, layer)
+    output = made(*arrays, layer.is_causal)
+    weights = made.steps(*arrays, layer.is_causal).weights
+    found = {"output": output, "weights": weights}
+    return {name: version.numpy(array) for name, array in found.items()}
+
+
+def by_definition(layer: Layer, values: dict[str, Any]) -> dict[str, Any]:
+    """Return output and weights head by head, query by query."""
+    x, context = values["x"], values["context"]
+    source = x if context is None else context
+    mask = values["attn_mask"]
+    keys = source.shape[-2]
+    output = np.zeros((B, L, M)) + values.get("b_o", 0.0)
+    weights = np.zeros((B, layer.H, L, keys))
+    for b in range(B):
+        for h in range(layer.H):
+            g = h // (layer.H // layer.G)
+            own, read = slice(h * D, h * D + D), slice(g * D, g * D + D)
+            cut = slice(g * E, g * E + E)
+            q = x[b] @ values["w_q"][:, own]
+            k = source[b] @ values["w_k"][:, read]
+            v = source[b] @ values["w_v"][:, cut]
+            if "b_q" in values:
+                q, k = q + values["b_q"][own], k + values["b_k"][read]
+                v = v + values["b_v"][cut]
+            rows = values["w_o"][h * E : h * E + E]
+            for i in range(L):
+                score = k @ q[i] / math.sqrt(D)
+                seen = np.ones(keys, dtype=bool)
+                if layer.is_causal:
+                    seen = np.arange(keys) <= i
+                if mask is not None and mask.dtype == bool:
+                    seen = seen & mask[b, 0, i]
+                elif mask is not None:
+                    score = score + mask[h, i]
+                power = np.where(seen, np.exp(score), 0.0)
+                weights[b, h, i] = power / (power.sum() or 1.0)
+                output[b, i] += weights[b, h, i] @ v @ rows
+    return {"output": output, "weights": weights}
+
+
+def error_of(expected: Any) -> Any:
+    """Bound a float64 result by what float32 would be allowed."""
+    return bounds.gamma(ROUNDINGS, "float32") * np.abs(expected).max()
+
+
+def gradient_error(name: str, expected: dict[str, Any]) -> Any:
+    """Bound one gradient of a layer.
+
+    A key's bias moves all scores of a row alike and cancels out: what is
+    left of its gradient is the rounding of what its matrix receives.
+    """
+    return error_of(expected["w_k" if name == "b_k" else name])
+
+
+@check("multi_head", "closed form")
+def heads_are_split_by_width_and_not_by_position(trial: Trial) -> None:
+    """Rows (1, 10) and (3, 30) are the heads 1, 3 and 10, 30."""
+    x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
+    heads = trial.call("multi_head.split_heads", x, 2)
+    trial.within("heads", heads, [[[1], [3]], [[10], [30]]])
+    back = trial.call("multi_head.merge_heads", heads)
+    trial.within("merged", back, x)
+
+
+@check("multi_head", "closed form")
+def heads_are_merged_side_by_side(trial: Trial) -> None:
+    """Head 0 all 1 and head 1 all 10: every row is (1, 10)."""
+    x = np.asarray([[[[1.0], [1.0]], [[10.0], [10.0]]]])
+    merged = trial.call("multi_head.merge_heads", x)
+    trial.within("merged", merged, [[[1, 10], [1, 10]]])
+    wide = np.arange(2 * 5 * 12.0).reshape(2, 5, 12)
+    heads = trial.call("multi_head.split_heads", wide, 3)
+    expected = [[w[:, h * 4 : h * 4 + 4] for h in range(3)] for w in wide]
+    trial.within("heads", heads, np.asarray(expected))
+
+
+@check("multi_head", "closed form")
+def each_head_averages_its_own_values(trial: Trial) -> None:
+    """Scores 0, values and output as they are: (2, 20) twice."""
+    x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
+    eye = np.eye(2)
+    own = map(trial.version.array, (0 * eye, eye, eye, eye))
+    layer = trial.version.function("multi_head.MultiHead")(2, 2, *own)
+    output = trial.version.numpy(layer(trial.version.array(x)))
+    trial.within("output", output, [[2, 20], [2, 20]])
+
+
+@check("multi_head", "definition", LAYERS)
+def output_and_weights_head_by_head(trial: Trial) -> None:
+    """Compare with one head after the other, in plain loops."""
+    layer: Layer = trial.case
+    expected = by_definition(layer, layer.parameters | layer.inputs)
+    for name, got in call(trial.version, layer).items():
+        error = error_of(expected[name])
+        trial.within(name, got, expected[name], error)
+
+
+@check("multi_head", "each other", LAYERS)
+def both_versions_agree(trial: Trial) -> None:
+    """Compare output, weights and every gradient."""
+    layer: Layer = trial.case
+    others = call(trial.other, layer)
+    for name, got in call(trial.version, layer).items():
+        trial.within(name, got, others[name], error_of(others[name]))
+    found = gradients(trial.version, layer)
+    expected = gradients(trial.other, layer)
+    assert found.keys() == expected.keys(), list(found)
+    for name, got in found.items():
+        error = gradient_error(name, expected)
+        trial.within(f"gradient of {name}", got, expected[name], error)
+
+
+def gradients(version: Version, layer: Layer) -> dict[str, Any]:
+    """Return the gradients of the inputs and of all parameters."""
+    inputs = layer.inputs
+    names = ("x", "context", "attn_mask")
+    arrays = [version.array(inputs[n]) for n in names]
+    d_output = version.array(inputs["d_output"])
+    made = make(version, layer)
+    if version.by_hand:
+        backward = version.function("multi_head.multi_head_backward")
+        found = version.numpy(
+            backward(d_output, made, *arrays, layer.is_causal)
+        )
+        return {n: g for n, g in found.items() if g is not None}
+    leaves = {"x": arrays[0], "context": arrays[1]}
+    leaves = {n: leaf for n, leaf in leaves.items() if leaf is not None}
+    for leaf in leaves.values():
+        leaf.requires_grad_()
+    made(*arrays, layer.is_causal).backward(d_output)
+    leaves |= dict(made.named_parameters())
+    return {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
+
+
+@check("multi_head", "definition", LAYERS)
+def gradients_are_slopes_of_the_definition(trial: Trial) -> None:
+    """Along a random direction of each input, by central differences."""
+    layer: Layer = trial.case
+    values = layer.parameters | layer.inputs
+    rng = np.random.default_rng(11)
+    found = gradients(trial.version, layer)
+    asked = [n for n in values if values[n] is not None]
+    asked = [n for n in asked if n not in ("d_output", "attn_mask")]
+    assert sorted(found) == sorted(asked), sorted(found)
+    for name in asked:
+        direction = rng.standard_normal(values[name].shape)
+        losses = []
+        for sign in (1e-5, -1e-5):
+            moved = values | {name: values[name] + sign * direction}
+            output = by_definition(layer, moved)["output"]
+            losses.append((output * values["d_output"]).sum())
+        slope = (losses[0] - losses[1]) / 2e-5
+        got = (found[name] * direction).sum()
+        error = gradient_error(name, found) * np.abs(direction).sum()
+        trial.within(f"slope along {name}", got, slope, error)
+        flat = name == "b_k"
+        assert flat or np.any(found[name] != 0), f"gradient of {name} is 0"
+
+
+def torchs_layer(layer: Layer) -> tuple[nn.MultiheadAttention, Any]:
+    """Return torch's own layer with the same weights, and those weights."""
+    values = layer.parameters
+    width = layer.H * D
+    rng = np.random.default_rng(13)
+    values = {
+        **{n: rng.standard_normal((width, width)) / 2 for n in WEIGHTS},
+        **{n: rng.standard_normal(width) for n in BIASES},
+    }
+    own = nn.MultiheadAttention(
+        width, layer.H, batch_first=True, dtype=torch.float64
+    )
+    parts = [values[n].T for n in WEIGHTS[:3]]
+    with torch.no_grad():
+        own.in_proj_weight.copy_(torch.tensor(np.concat(parts)))
+        biases = np.concat([values[n] for n in BIASES[:3]])
+        own.in_proj_bias.copy_(torch.tensor(biases))
+        own.out_proj.weight.copy_(torch.tensor(values["w_o"].T.copy()))
+        own.out_proj.bias.copy_(torch.tensor(values["b_o"]))
+    return own, values
+
+
+PATHS = ("weights asked for", "weights not asked for", "evaluation")
+
+
+@check("multi_head", "SDPA", PATHS)
+def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
+    """With the same weights, on each of its code paths.
+
+    Its masks have the opposite sense: True hides a key.
+    """
+    layer = Layer("torch", H=3, G=3)
+    own, values = torchs_layer(layer)
+    own.train(trial.case != "evaluation")
+    rng = np.random.default_rng(17)
+    x = rng.standard_normal((B, L, layer.H * D))
+    padding = np.arange(L) < np.asarray([[L], [L - 2]])
+    causal = np.arange(L) <= np.arange(L)[:, None]
+    seen = padding[:, None, None, :] & causal
+    tensor = torch.tensor(x)
+    with torch.set_grad_enabled(trial.case != "evaluation"):
+        expected, weights = own(
+            tensor,
+            tensor,
+            tensor,
+            key_padding_mask=torch.tensor(~padding),
+            attn_mask=torch.tensor(~causal),
+            need_weights=trial.case == "weights asked for",
+        )
+    version = trial.version
+    arrays = {n: version.array(a) for n, a in values.items()}
+    made = version.function("multi_head.MultiHead")(3, 3, **arrays)
+    got = version.numpy(made(version.array(x), None, version.array(seen)))
+    witness = expected.detach().numpy()
+    # In evaluation torch leaves zeros where a query itself is padding.
+    rows = padding if trial.case == "evaluation" else padding | True
+    error = error_of(witness)
+    trial.within("output", got[rows], witness[rows], error)
+    if weights is not None:
+        steps = made.steps(version.array(x), None, version.array(seen))
+        mean = version.numpy(steps.weights).mean(axis=1)
+        trial.within("weights", mean, weights.detach().numpy(), 1e-6)
+
+
+@check("multi_head", "SDPA", (True, False))
+def every_gradient_is_torchs_layers(trial: Trial) -> None:
+    """Of x, of the matrices and of the biases, causal and not."""
+    layer = Layer("torch", H=3, G=3)
+    own, values = torchs_layer(layer)
+    rng = np.random.default_rng(19)
+    x, d = rng.standard_normal((2, B, L, layer.H * D))
+    causal = np.arange(L) <= np.arange(L)[:, None]
+    tensor = torch.tensor(x, requires_grad=True)
+    hidden = torch.tensor(~causal) if trial.case else None
+    output, _ = own(tensor, tensor, tensor, attn_mask=hidden)
+    output.backward(torch.tensor(d))
+    assert own.in_proj_weight.grad is not None
+    assert own.in_proj_bias.grad is not None
+    expected: dict[str, Any] = {"x": tensor.grad}
+    parts = own.in_proj_weight.grad.chunk(3)
+    expected |= dict(zip(WEIGHTS, (p.T for p in parts), strict=False))
+    biases = own.in_proj_bias.grad.chunk(3)
+    expected |= dict(zip(BIASES, biases, strict=False))
+    out = own.out_proj
+    assert out.weight.grad is not None
+    expected |= {"w_o": out.weight.grad.T, "b_o": out.bias.grad}
+    version = trial.version
+    arrays = {n: version.array(a) for n, a in values.items()}
+    made = version.function("multi_head.MultiHead")(3, 3, **arrays)
+    native, upstream = version.array(x), version.array(d)
+    if version.by_hand:
+        backward = version.function("multi_head.multi_head_backward")
+        arguments = (upstream, made, native, None, None, trial.case)
+        found = version.numpy(backward(*arguments))
+    else:
+        native.requires_grad_()
+        made(native, is_causal=trial.case).backward(upstream)
+        leaves = {"x": native, **dict(made.named_parameters())}
+        found = {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
+    arrays = {n: gradient.numpy() for n, gradient in expected.items()}
+    for name, witness in arrays.items():
+        error = gradient_error(name, arrays)
+        trial.within(f"gradient of {name}", found[name], witness, error)

@@ -1,0 +1,52 @@
+"""The key/value cache: what was computed for the past is kept.
+
+A causal layer that continues a text sees the same keys and values again and
+again, and one row more each step. Kept, each step costs one row: the new
+queries see all that is kept and, among the new ones, what is before them.
+That is the triangle in its lower-right corner, the last query at the last
+key.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from .arrays import Array
+from .masks import causal_mask
+from .sdpa import scaled_dot_product_attention
+
+
+class Cache:
+    """The keys, (..., G, S, D), and values, (..., G, S, E), seen so far."""
+
+    def __init__(self) -> None:
+        self.key: Array | None = None
+        self.value: Array | None = None
+
+    @property
+    def length(self) -> int:
+        """Return how many positions are kept: the next one's number."""
+        return 0 if self.key is None else self.key.shape[-2]
+
+    def append(self, key: Array, value: Array) -> tuple[Array, Array]:
+        """Keep the keys and values of new positions; return all of them."""
+        if self.key is not None and self.value is not None:
+            key = torch.cat([self.key, key], dim=-2)
+            value = torch.cat([self.value, value], dim=-2)
+        self.key, self.value = key, value
+        return key, value
+
+
+def cached_attention(
+    query: Array, key: Array, value: Array, cache: Cache
+) -> Array:
+    """Return the causal attention of new queries: (..., H, L, E).
+
+    query (..., H, L, D), key (..., G, L, D) and value (..., G, L, E) belong
+    to the L positions after those in the cache, which keeps them.
+    """
+    all_keys, all_values = cache.append(key, value)
+    mask = causal_mask(query.shape[-2], cache.length, "lower_right")
+    return scaled_dot_product_attention(
+        query, all_keys, all_values, mask, enable_gqa=True
+    )
