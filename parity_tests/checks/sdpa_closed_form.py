@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,15 +41,22 @@ def structural(case: Case) -> Case | None:
 STRUCTURAL = [case for case in map(structural, CASES) if case is not None]
 
 
-@check("sdpa", "closed form", STRUCTURAL)
-def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
-    """Weights and output are 1/n on the keys that are seen, else 0."""
-    case: Case = trial.case
+@cache
+def seen_by(case: Case) -> Any:
+    """Return which keys each query sees, one by one: (..., H, L, S)."""
     inputs = build(case)
     table = (*inputs.batch, inputs.heads, inputs.L, inputs.S)
     seen = np.zeros(table, dtype=bool)
     for index in np.ndindex(*table):
         seen[index] = sees(inputs, index)
+    return seen
+
+
+@check("sdpa", "closed form", STRUCTURAL)
+def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
+    """Weights and output are 1/n on the keys that are seen, else 0."""
+    case: Case = trial.case
+    inputs, seen = build(case), seen_by(case)
     number = seen.sum(axis=-1, keepdims=True)
     expected = seen / np.maximum(number, 1)
     expected = inputs.without_heads(rounded_once(expected, case.dtype))
@@ -80,19 +88,7 @@ def heads_and_batches_read_their_own_values(trial: Trial) -> None:
     """
     case: Case = trial.case
     inputs = build(case)
-    sizes = inputs.value.shape[:-1]
-    numbers = np.arange(math.prod(sizes), dtype=np.float64).reshape(sizes)
-    value = numbers[..., None] * 8.0
-    table = (*inputs.batch, inputs.heads, inputs.L)
-    expected, spacing = np.zeros(table), np.zeros(table)
-    group = inputs.heads // inputs.groups
-    for index in np.ndindex(*table):
-        *batch, h, _ = index
-        keys = [j for j in range(inputs.S) if sees(inputs, (*index, j))]
-        rows = [at(value, (*batch, h // group, j, 0)) for j in keys]
-        if rows:
-            expected[index] = sum(rows) / len(rows)
-            spacing[index] = len(rows) * max(abs(row) for row in rows)
+    value, expected, error = means_of_own_values(case)
     arguments = trial.version.arguments(inputs, case.dtype)
     arguments["value"] = trial.version.array(value.astype(np.float32))
     for name in ("query", "key"):
@@ -101,9 +97,29 @@ def heads_and_batches_read_their_own_values(trial: Trial) -> None:
     output = trial.version.numpy(
         trial.version.function(ATTENTION)(**arguments)
     )
+    trial.within("output", output, expected, error)
+
+
+@cache
+def means_of_own_values(case: Case) -> tuple[Any, Any, Any]:
+    """Return a value of whole numbers, the means seen, and their rounding."""
+    inputs = build(case)
+    sizes = inputs.value.shape[:-1]
+    numbers = np.arange(math.prod(sizes), dtype=np.float64).reshape(sizes)
+    value = numbers[..., None] * 8.0
+    seen = seen_by(case)
+    expected, spacing = np.zeros(seen.shape[:-1]), np.zeros(seen.shape[:-1])
+    group = inputs.heads // inputs.groups
+    for index in np.ndindex(*seen.shape[:-1]):
+        *batch, h, _ = index
+        keys = np.flatnonzero(seen[index]).tolist()
+        rows = [at(value, (*batch, h // group, j, 0)) for j in keys]
+        if rows:
+            expected[index] = sum(rows) / len(rows)
+            spacing[index] = len(rows) * max(abs(row) for row in rows)
     expected = inputs.without_heads(expected)[..., None]
     error = inputs.without_heads(spacing)[..., None] * 2.0**-22
-    trial.within("output", output, expected, error)
+    return value, expected, error
 
 
 @dataclass(frozen=True)
