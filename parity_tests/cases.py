@@ -367,17 +367,15 @@ def masks() -> Iterator[Case]:
             for ones in itertools.product((False, True), repeat=rank):
                 pairs = zip(sizes[4 - rank :], ones, strict=True)
                 shape = tuple(1 if one else size for size, one in pairs)
-                if kind == "bool" and rank and shape[-1] == 1:
-                    # Such a mask forbids whole rows or none.
-                    yield Case(
-                        f"bool mask {shape}",
-                        *arrays,
-                        mask=Mask(kind, shape, share=0.5),
-                    )
-                else:
-                    yield Case(
-                        f"{kind} mask {shape}", *arrays, mask=Mask(kind, shape)
-                    )
+                # A boolean mask of one key forbids whole rows or none.
+                rows = kind == "bool" and rank > 0 and shape[-1] == 1
+                yield Case(
+                    f"{kind} mask {shape}",
+                    *arrays,
+                    mask=Mask(kind, shape, share=0.5 if rows else 0.4),
+                    # Only a floating mask has a gradient of its own.
+                    gradient=kind == "float" or rank in (1, 4),
+                )
     square = ((3, 3, L, D), (3, 3, S, D), (3, 3, S, E))
     for kind in ("bool", "float"):
         yield Case(f"{kind} mask, B = H", *square, mask=Mask(kind, (3, L, S)))

@@ -1406,13 +1406,14 @@ def tried(fault: Fault, enough: int | None = None) -> list[Outcome]:
 
 def nearest_first(fault: Fault) -> list[Place]:
     """Return all places, those first where the fault is likely to show."""
-    gradient = "gradients" if fault.kind == "gradient" else "sdpa"
-    cheap = ("closed form", "law", "SDPA", "each other", "definition")
+    whole = "gradients" if fault.kind == "gradient" else "sdpa"
+    inner = fault.room in ("sdpa", "attention", "softmax", "dropout")
+    likely = [whole, fault.room] if inner else [fault.room]
+    judges = ("closed form", "each other", "definition", "law", "SDPA")
 
-    def distance(place: Place) -> tuple[bool, bool, int]:
-        check = place.check
-        own = check.concept == fault.room
-        judge = cheap.index(check.judge)
-        return not own, check.concept != gradient, judge
+    def distance(place: Place) -> tuple[int, int]:
+        concept, judge = place.check.concept, place.check.judge
+        near = likely.index(concept) if concept in likely else len(likely)
+        return near, judges.index(judge)
 
     return sorted(places(), key=distance)
