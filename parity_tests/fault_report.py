@@ -8,13 +8,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import torch
 from rich.console import Console
 from rich.table import Table
 
-from . import definition
-from .cases import CASES
 from .faults import FAULTS, Fault, tried
 from .report import bar, quiet
+from .suite import run, standing
 
 # A fault must show at two places: one could be an accident.
 ENOUGH = 2
@@ -55,8 +55,8 @@ def in_processes(
 ) -> Iterator[tuple[Fault, Counter[str]]]:
     """Yield each fault with the judges that caught it.
 
-    The definition is computed once, before the processes part: a fork has
-    all of it. Where there is no fork, one process does everything.
+    What they are compared with is computed once, before the processes part:
+    a fork has all of it. Where there is no fork, one process does everything.
     """
     jobs = [(fault, quick) for fault in faults]
     methods = multiprocessing.get_all_start_methods()
@@ -70,11 +70,14 @@ def in_processes(
 
 
 def prepare() -> None:
-    """Compute what every fault is compared with."""
-    for case in CASES:
-        definition.forward(case)
-        if case.gradient:
-            definition.backward(case)
+    """Compute what every fault is compared with.
+
+    With one thread: a process that has started more must not fork.
+    """
+    torch.set_num_threads(1)
+    with quiet():
+        for place, version in standing():
+            run(place, version)
 
 
 def judged(job: tuple[Fault, bool]) -> tuple[Fault, Counter[str]]:

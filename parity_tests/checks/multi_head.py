@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -210,15 +211,22 @@ def output_and_weights_head_by_head(trial: Trial) -> None:
 def both_versions_agree(trial: Trial) -> None:
     """Compare output, weights and every gradient."""
     layer: Layer = trial.case
-    others = call(trial.other, layer)
+    others, expected = right_results(trial.other, layer)
     for name, got in call(trial.version, layer).items():
         trial.within(name, got, others[name], error_of(others[name]))
     found = gradients(trial.version, layer)
-    expected = gradients(trial.other, layer)
     assert found.keys() == expected.keys(), list(found)
     for name, got in found.items():
         error = gradient_error(name, expected)
         trial.within(f"gradient of {name}", got, expected[name], error)
+
+
+@cache
+def right_results(
+    version: Version, layer: Layer
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return output, weights and gradients to compare another's with."""
+    return call(version, layer), gradients(version, layer)
 
 
 def gradients(version: Version, layer: Layer) -> dict[str, Any]:
