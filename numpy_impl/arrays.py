@@ -53,6 +53,11 @@ def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
     return np.astype(array, like.dtype, copy=False)
 
 
+def beside(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
+    """Return an array where another is: here, all are in one place."""
+    return array
+
+
 def to_float32(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in float32."""
     return np.astype(array, np.float32)

@@ -19,7 +19,7 @@ def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
     `keep` broadcasts to the weights, (..., L, S). p = 1 leaves nothing.
     """
     if dropout_p == 1:
-        return np.zeros_like(weights)
+        return 0 * weights
     return np.where(keep, weights / (1 - dropout_p), 0.0)
 
 

@@ -53,7 +53,8 @@ def padding_mask(lengths: Indices, S: int) -> Mask:
     `lengths` is (B,), integers. The axes of size 1 stand for the heads
     and the queries, which all see the same keys.
     """
-    return np.arange(S) < lengths[:, None, None, None]
+    key = np.arange(S)
+    return key < lengths[:, None, None, None]
 
 
 def combine_masks(*masks: Mask) -> Mask:
@@ -74,7 +75,8 @@ def mask_to_bias(mask: Mask) -> Array:
 
     Added to the scores it forbids what the mask forbids.
     """
-    return np.where(mask, np.float32(0.0), np.float32(-np.inf))
+    bias = np.where(mask, 0.0, -np.inf)
+    return np.astype(bias, np.float32)
 
 
 def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:

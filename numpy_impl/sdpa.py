@@ -19,7 +19,15 @@ from .arguments import (
     heads,
     scores_shape,
 )
-from .arrays import Array, Mask, cast, is_boolean, is_half, to_float32
+from .arrays import (
+    Array,
+    Mask,
+    beside,
+    cast,
+    is_boolean,
+    is_half,
+    to_float32,
+)
 from .attention import (
     attention_scores,
     attention_scores_backward,
@@ -157,6 +165,7 @@ def attention_steps(
     dropped_weights = weights
     if dropout_p > 0 or keep is not None:
         keep = draw_keep(shape, dropout_p) if keep is None else keep
+        keep = beside(keep, weights)
         dropped_weights = dropout(weights, float(dropout_p), keep)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
@@ -253,7 +262,7 @@ def apply_mask(
         bias = cast(attn_mask, scores)
         scores = mask_scores(scores + bias, bias != -np.inf)
     if allowed is not None:
-        scores = mask_scores(scores, allowed)
+        scores = mask_scores(scores, beside(allowed, scores))
     return scores
 
 

@@ -438,15 +438,15 @@ CORNERS = [
     forward(
         "padding off by one",
         "masks",
-        "np.arange(S) < lengths",
-        "np.arange(S) <= lengths",
+        "key < lengths",
+        "key <= lengths",
         "Each sequence sees one key of its padding.",
     ),
     forward(
         "padding laid over the queries",
         "masks",
-        "return np.arange(S) < lengths[:, None, None, None]",
-        "return np.arange(S)[:, None] < lengths[:, None, None, None]",
+        "return key < lengths[:, None, None, None]",
+        "return key[:, None] < lengths[:, None, None, None]",
         "Padded queries are cut off in place of padded keys.",
     ),
 ]
@@ -740,8 +740,8 @@ NUMBERS = [
     forward(
         "dropout of everything divides by zero",
         "dropout",
-        "    if dropout_p == 1:\n        return np.zeros_like(weights)\n",
-        "    if dropout_p == 1:\n        return weights * np.inf\n",
+        "    if dropout_p == 1:\n        return 0 * weights\n",
+        "",
         "p = 1 gives NaN in place of 0.",
     ),
     forward(

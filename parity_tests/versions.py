@@ -72,6 +72,8 @@ class Version:
         """Return a NumPy array as one of this version's; others as is."""
         if not isinstance(array, np.ndarray):
             return array
+        # A copy: whoever writes to it is found out by the original.
+        array = array.copy()
         own = self.package.from_numpy(array)
         floating = np.issubdtype(array.dtype, np.floating)
         # Only a version that has the type is asked for it.
@@ -97,9 +99,21 @@ class Version:
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
         """Call a function by its room and name."""
-        own = (self.array(argument) for argument in arguments)
+        own = [self.array(argument) for argument in arguments]
         named = {name: self.array(x) for name, x in options.items()}
-        return self.numpy(self.function(path)(*own, **named))
+        result = self.numpy(self.function(path)(*own, **named))
+        self.unwritten(path, arguments, own)
+        return result
+
+    def unwritten(
+        self, path: str, given: Sequence[Any], own: Sequence[Any]
+    ) -> None:
+        """Assert that a function has not written to its arguments."""
+        for number, (before, after) in enumerate(zip(given, own, strict=True)):
+            if isinstance(before, np.ndarray):
+                now = self.numpy(after)
+                same = np.array_equal(before, now, equal_nan=now.dtype != bool)
+                assert same, f"{path} writes to its argument {number}"
 
     def gradients_of(
         self, path: str, upstream: NDArray[Any], *arguments: Any
@@ -109,7 +123,9 @@ class Version:
         d = self.array(upstream)
         if self.by_hand:
             room = getattr(self.package, path.split(".")[0])
-            return tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
+            found = tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
+            self.unwritten(path, (upstream, *arguments), (d, *own))
+            return found
         leaves = recorded(own)
         self.function(path)(*own).backward(d)
         return tuple(self.numpy(leaf.grad) for leaf in leaves)

@@ -65,6 +65,11 @@ def cast(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return array.to(like)
 
 
+def beside(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Return an array on the device of another."""
+    return array.to(like.device)
+
+
 def to_float32(array: torch.Tensor) -> torch.Tensor:
     """Return an array in float32."""
     return array.float()

@@ -21,4 +21,4 @@ class Generator:
 
     def randn(self, *shape: int) -> Array:
         """Return the next normal numbers, float32, of mean 0, deviation 1."""
-        return torch.randn(shape, generator=self._source)
+        return torch.randn(shape, generator=self._source, dtype=torch.float32)

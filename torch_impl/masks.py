@@ -53,7 +53,8 @@ def padding_mask(lengths: Indices, S: int) -> Mask:
     `lengths` is (B,), integers. The axes of size 1 stand for the heads
     and the queries, which all see the same keys.
     """
-    return torch.arange(S) < lengths[:, None, None, None]
+    key = torch.arange(S, device=lengths.device)
+    return key < lengths[:, None, None, None]
 
 
 def combine_masks(*masks: Mask) -> Mask:
@@ -74,7 +75,8 @@ def mask_to_bias(mask: Mask) -> Array:
 
     Added to the scores it forbids what the mask forbids.
     """
-    return torch.where(mask, 0.0, -torch.inf)
+    bias = torch.where(mask, 0.0, -torch.inf)
+    return bias.to(torch.float32)
 
 
 def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:

@@ -14,7 +14,15 @@ from typing import NamedTuple
 import torch
 
 from .arguments import check_arguments, heads, scores_shape
-from .arrays import Array, Mask, cast, is_boolean, is_half, to_float32
+from .arrays import (
+    Array,
+    Mask,
+    beside,
+    cast,
+    is_boolean,
+    is_half,
+    to_float32,
+)
 from .attention import attention_scores, weighted_sum
 from .dropout import draw_keep, dropout
 from .masks import causal_mask, combine_masks, mask_scores, window_mask
@@ -141,6 +149,7 @@ def attention_steps(
     dropped_weights = weights
     if dropout_p > 0 or keep is not None:
         keep = draw_keep(shape, dropout_p) if keep is None else keep
+        keep = beside(keep, weights)
         dropped_weights = dropout(weights, float(dropout_p), keep)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
@@ -237,5 +246,5 @@ def apply_mask(
         bias = cast(attn_mask, scores)
         scores = mask_scores(scores + bias, bias != -torch.inf)
     if allowed is not None:
-        scores = mask_scores(scores, allowed)
+        scores = mask_scores(scores, beside(allowed, scores))
     return scores

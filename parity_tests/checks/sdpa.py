@@ -43,9 +43,19 @@ def every_step_is_the_definitions(trial: Trial) -> None:
         errors = step_bounds(case)
         for name, got in trial.version.steps(build(case), case.dtype).items():
             nearest, missing = exact[name]
+            has_dtype(name, got, case.dtype, name == "output")
             got = spread(got, nearest.shape, name)
             bound = np.broadcast_to(errors[name], nearest.shape)
             trial.within(name, got, nearest, bound, missing)
+
+
+def has_dtype(name: str, got: Any, dtype: str, outer: bool) -> None:
+    """Assert the dtype: as given at the edge, that of computation inside."""
+    inside = bounds.computation_dtype(dtype)
+    wanted = dtype if outer else inside
+    # NumPy has no bfloat16: it comes back as float32.
+    wanted = "float32" if wanted == "bfloat16" else wanted
+    assert got.dtype == wanted, f"{name} is {got.dtype}, expected {wanted}"
 
 
 @check("sdpa", "each other", FORWARD)
@@ -120,6 +130,9 @@ def every_gradient_is_the_definitions(trial: Trial) -> None:
         assert found.keys() == exact.keys(), f"{[*found]}, not {[*exact]}"
         for name, got in found.items():
             nearest, missing = exact[name]
+            inner = name in ("weights", "scores")
+            if name != "attn_mask":
+                has_dtype(f"gradient of {name}", got, case.dtype, not inner)
             bound = np.broadcast_to(errors[name], nearest.shape)
             trial.within(f"gradient of {name}", got, nearest, bound, missing)
 
