@@ -67,6 +67,7 @@ class Case:
     enable_gqa: bool = False
     window: tuple[int, int] | None = None
     soft_cap: float | None = None
+    keep: Shape | None = None
     gradient: bool = True
 
     def __str__(self) -> str:
@@ -133,7 +134,8 @@ class Inputs:
         if self.keep is None:
             return True
         own = index[len(index) - self.keep.ndim :]
-        return bool(self.keep[tuple(own)])
+        place = zip(own, self.keep.shape, strict=True)
+        return bool(self.keep[tuple(0 if n == 1 else i for i, n in place)])
 
     def options(self) -> dict[str, Any]:
         """Return the arguments besides query, key and value."""
@@ -156,8 +158,9 @@ def build(case: Case) -> Inputs:
     middle = (heads,) if rank > 2 else ()
     table = (*batch, *middle, case.query[-2], case.key[-2])
     keep = None
-    if case.dropout_p > 0:
-        keep = rng.random(table) >= case.dropout_p
+    if case.dropout_p > 0 or case.keep is not None:
+        drawn = rng.random(table if case.keep is None else case.keep)
+        keep = np.asarray(drawn >= max(case.dropout_p, 0.3))
     attn_mask = draw_mask(case, rng)
     d_output = rng.standard_normal((*table[:-1], case.value[-1]))
     d_log_sum_exp = rng.standard_normal(table[:-1])
@@ -286,6 +289,7 @@ def table() -> Iterator[Case]:
     yield from dtypes()
     yield from magnitudes()
     yield from dropouts()
+    yield from crossings()
 
 
 def ranks() -> Iterator[Case]:
@@ -522,6 +526,87 @@ def dropouts() -> Iterator[Case]:
         is_causal=True,
         mask=Mask("bool", (B, 1, L, S), dead="row"),
     )
+
+
+def crossings() -> Iterator[Case]:
+    """Yield options and shapes that other axes have one at a time."""
+    flat = ((H, L, D), (H, S, D), (H, S, E))
+    yield Case("rank 3, window", *flat, window=(1, 1))
+    yield Case("rank 3, bool mask", *flat, mask=Mask("bool", (H, L, S)))
+    yield Case("rank 3, cap, scale", *flat, soft_cap=0.7, scale=0.3)
+    yield Case("rank 2, cap", (L, D), (S, D), (S, E), soft_cap=0.7)
+    groups = ((3, 2, 4, L, D), (3, 2, 2, S, D), (3, 2, 2, S, E))
+    yield Case("rank 5, groups", *groups, enable_gqa=True)
+    yield Case(
+        "rank 5, groups, causal, masked",
+        *groups,
+        enable_gqa=True,
+        is_causal=True,
+        mask=Mask("float", (4, L, S)),
+    )
+    yield Case("query of rank 3", (H, L, D), mask=Mask("bool", (L, S)))
+    yield Case("query of batch 1", (1, H, L, D), is_causal=True)
+    yield Case(
+        "masks by batch of keys", (1, H, L, D), mask=Mask("bool", (B, 1, L, S))
+    )
+    options: list[dict[str, Any]] = [
+        {"scale": 0.3},
+        {"soft_cap": 0.7},
+        {"dropout_p": 0.1},
+    ]
+    for parts in options:
+        name = ", ".join(f"{part} {value}" for part, value in parts.items())
+        odd = ((B, 3, L, 7), (B, 3, S, 7), (B, 3, S, E))
+        whole = Case(f"float64, D 7, {name}", *odd, dtype="float64")
+        mask = Mask("float", (3, L, S))
+        masked = replace(whole, name=f"{whole.name}, masked", mask=mask)
+        for case in (whole, replace(masked, is_causal=True)):
+            yield replace(case, **parts)
+    for dtype in ("float16", "bfloat16"):
+        yield Case(
+            f"{dtype}, D 7", (B, L, 7), (B, S, 7), (B, S, E), dtype=dtype
+        )
+        long = ((2, L, D), (2, 257, D), (2, 257, E))
+        yield Case(f"{dtype}, S 257", *long, dtype=dtype, gradient=False)
+    for keys in (128, 129, 257):
+        yield Case(
+            f"S {keys}", (2, D), (keys, D), (keys, E), gradient=keys == 129
+        )
+    for empty in ((B, 3, L, D), (B, 3, 0, D)):
+        sizes = (0, 0) if empty[2] else (S, S)
+        name = "S 0" if empty[2] else "L 0"
+        whole = Case(name, empty, (B, 3, sizes[0], D), (B, 3, sizes[1], E))
+        yield replace(whole, name=f"{name}, causal", is_causal=True)
+        yield replace(whole, name=f"{name}, window", window=(1, 1))
+        yield replace(whole, name=f"{name}, dropout", dropout_p=0.5)
+        table = (3, empty[2], sizes[0])
+        yield replace(whole, name=f"{name}, masked", mask=Mask("float", table))
+        yield Case(
+            f"{name}, groups",
+            (B, H, empty[2], D),
+            (B, G, sizes[0], D),
+            (B, G, sizes[1], E),
+            enable_gqa=True,
+        )
+    square = ((L, 3, L, D), (L, 3, L, D), (L, 3, L, E))
+    masks: tuple[Shape, ...] = ((L, L), (L,), (3, L, L))
+    for shape in masks:
+        yield Case(
+            f"B = L = S, mask {shape}", *square, mask=Mask("bool", shape)
+        )
+        yield Case(f"B = L = S, keep {shape}", *square, keep=shape)
+    kept: tuple[Shape, ...] = (
+        (H, 1, S),
+        (H, L, S),
+        (B, 1, 1, S),
+        (L, 1),
+        (S,),
+    )
+    for dropout_p in (0.0, 0.3):
+        for shape in kept:
+            yield Case(
+                f"keep {shape}, p {dropout_p}", dropout_p=dropout_p, keep=shape
+            )
 
 
 CASES = tuple(table())

@@ -185,6 +185,71 @@ BAD = [
         query=zeros(2, 6, 1, 4),
         attn_mask=zeros(5, 7),
     ),
+    bad("a key of rank 1", ValueError, "key has shape (4,)", key=zeros(4)),
+    bad(
+        "a narrower key",
+        ValueError,
+        "key has shape (2, 6, 7, 3), expected the width of query, 4,",
+        key=zeros(2, 6, 7, 3),
+    ),
+    bad(
+        "value heads that differ",
+        ValueError,
+        "value has shape (2, 3, 7, 3), expected the 6 heads of query",
+        value=zeros(2, 3, 7, 3),
+    ),
+    bad(
+        "a value batch that differs from query's",
+        ValueError,
+        "value has shape (3, 6, 7, 3), expected leading axes that broadcast",
+        key=zeros(1, 6, 7, 4),
+        value=zeros(3, 6, 7, 3),
+    ),
+    bad(
+        "a value batch that differs from key's",
+        ValueError,
+        "value has shape (3, 6, 7, 3), expected leading axes that broadcast",
+        query=zeros(1, 6, 5, 4),
+        value=zeros(3, 6, 7, 3),
+    ),
+    bad(
+        "groups of key and one value head",
+        ValueError,
+        "value has 1 heads, expected the 3 of key",
+        key=zeros(2, 3, 7, 4),
+        value=zeros(2, 1, 7, 3),
+        enable_gqa=True,
+    ),
+    bad(
+        "one key head and groups of value",
+        ValueError,
+        "value has 3 heads, expected the 1 of key",
+        key=zeros(2, 1, 7, 4),
+        value=zeros(2, 3, 7, 3),
+        enable_gqa=True,
+    ),
+    bad("causal of NumPy", TypeError, "is_causal is", is_causal=np.True_),
+    bad("window a list", TypeError, "window is [1, 2]", window=[1, 2]),
+    bad("window empty", TypeError, "window is ()", window=()),
+    bad("window, right a flag", TypeError, "window is (2,", window=(2, True)),
+    bad("window, right a float", TypeError, "window is (2,", window=(2, 1.0)),
+    bad("window, left below", ValueError, "window is (-2, 0)", window=(-2, 0)),
+    bad("cap a flag", TypeError, "soft_cap is True (bool)", soft_cap=True),
+    bad(
+        "keep that would widen one query",
+        ValueError,
+        "keep has shape (5, 7), expected one that broadcasts",
+        query=zeros(2, 6, 1, 4),
+        keep=zeros(5, 7, dtype=np.bool_),
+    ),
+    bad("a number of NumPy", TypeError, "query is", query=F32(1)),
+    bad("a mask that is a number", TypeError, "attn_mask", attn_mask=np.True_),
+    bad(
+        "a long list",
+        TypeError,
+        "query is of type list, expected an array",
+        query=[0.5] * 100,
+    ),
     bad("p below 0", ValueError, "dropout_p is -0.1", dropout_p=-0.1),
     bad("p above 1", ValueError, "dropout_p is 1.5", dropout_p=1.5),
     bad("p nan", ValueError, "dropout_p is nan", dropout_p=float("nan")),
@@ -291,3 +356,51 @@ def good_arguments_are_accepted(trial: Trial) -> None:
     got = trial.call("sdpa.scaled_dot_product_attention", **named)
     assert got.dtype == F32, got.dtype
     trial.within("output", got, np.ones((2, 6, 5, 3)), 8 * np.spacing(F32(1)))
+
+
+BACK = [
+    bad("a list", TypeError, "d_output is [[1.0]]", d_output=[[1.0]]),
+    bad("nothing", TypeError, "d_output is None", d_output=None),
+    bad(
+        "integers",
+        TypeError,
+        "d_output has dtype int32",
+        d_output=zeros(2, 6, 5, 3, dtype=np.int32),
+    ),
+    bad(
+        "one row",
+        ValueError,
+        "d_output has shape (2, 6, 1, 3), expected (2, 6, 5, 3)",
+        d_output=zeros(2, 6, 1, 3),
+    ),
+    bad("a list", TypeError, "d_log_sum_exp is [1.0]", d_log_sum_exp=[1.0]),
+    bad(
+        "integers",
+        TypeError,
+        "d_log_sum_exp has dtype int32",
+        d_log_sum_exp=zeros(2, 6, 5, dtype=np.int32),
+    ),
+    bad(
+        "one row",
+        ValueError,
+        "d_log_sum_exp has shape (2, 6, 1), expected (2, 6, 5)",
+        d_log_sum_exp=zeros(2, 6, 1),
+    ),
+    bad("no keep", ValueError, "keep is None, expected", dropout_p=0.5),
+]
+
+
+@check("arguments", "law", BACK)
+def what_comes_back_is_checked_where_it_is_written_out(trial: Trial) -> None:
+    """The hand-written backward pass refuses what does not fit."""
+    case: Bad = trial.case
+    path = "sdpa.scaled_dot_product_attention"
+    if trial.version.by_hand:
+        named = {"d_output": zeros(2, 6, 5, 3)} | good() | case.changes
+        path += "_backward"
+        trial.refuses(case.kind, case.text, path, **named)
+        return
+    # Autograd checks what comes back itself: here the call is good.
+    ones = np.ones((2, 6, 7, 3), dtype=F32)
+    output = trial.call(path, **(good() | {"value": ones}))
+    trial.within("output", output, np.ones((2, 6, 5, 3)), np.spacing(F32(4)))

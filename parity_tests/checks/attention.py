@@ -15,7 +15,7 @@ from .sdpa import trivial
 
 def plain(case: Case) -> bool:
     """Return whether the simple functions can compute a case."""
-    options = (case.enable_gqa, case.window, case.soft_cap)
+    options = (case.enable_gqa, case.window, case.soft_cap, case.keep)
     fits = case.mask is None or case.mask.kind == "bool"
     sizes = (*case.query, *case.key, *case.value)
     ordinary = case.dtype in ("float32", "float64") and 0 not in sizes

@@ -29,7 +29,9 @@ def structural(case: Case) -> Case | None:
     """Return a case with its scores at 0, or None where that has no sense."""
     sizes = (*case.query, *case.key, *case.value)
     boolean = case.mask is None or case.mask.kind == "bool"
-    if 0 in sizes or not boolean or case.dropout_p or case.fill != "normal":
+    if 0 in sizes or not boolean or case.fill != "normal":
+        return None
+    if case.dropout_p or case.keep is not None:
         return None
     if case.scale is not None and math.isnan(case.scale):
         return None

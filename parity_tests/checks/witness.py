@@ -67,7 +67,7 @@ def witnessed() -> Iterator[Witnessed]:
     its fused kernel on a scale of NaN.
     """
     for case in CASES:
-        extra = case.window or case.soft_cap or case.dropout_p
+        extra = case.window or case.soft_cap or case.dropout_p or case.keep
         both = case.mask is not None and case.is_causal
         odd = case.mask is not None and (
             case.mask.kind not in ("bool", "float") or len(case.mask.shape) < 2
@@ -182,6 +182,8 @@ def gradient_testimony(
     return {
         name: (TORCH.numpy(named[name].grad), 2 * errors[name].error)
         for name in asked
+        # An empty mask gets no gradient from it.
+        if named[name].grad is not None
     }
 
 
