@@ -24,15 +24,16 @@ def kept_weights_are_divided_by_one_minus_p(trial: Trial) -> None:
     trial.within("p = ¾", quarter, [[2.0, 0.0, 0.5, 4.0]])
 
 
-@check("dropout", "closed form")
+@check("dropout", "closed form", ("float32", "float64"))
 def nothing_is_left_of_p_1_and_all_of_p_0(trial: Trial) -> None:
-    """P = 1 gives zeros, not 0/0; p = 0 keeps what is kept."""
-    weights = np.ones((2, 3), dtype=np.float32)
+    """P = 1 gives zeros, not 0/0; p = 0 keeps what is kept and no more."""
+    weights = np.ones((2, 3), dtype=trial.case)
     keep = np.ones((2, 3), dtype=bool)
     none = trial.call("dropout.dropout", weights, 1.0, keep)
     trial.within("p = 1", none, np.zeros((2, 3)))
+    keep[1, 1] = False
     every = trial.call("dropout.dropout", weights, 0.0, keep)
-    trial.within("p = 0", every, weights)
+    trial.within("p = 0", every, keep.astype(trial.case))
 
 
 @check("dropout", "definition", ("float32", "float64"))
