@@ -1,7 +1,7 @@
 """How accurate: the error of each version, and of torch's own function.
 
 The reference is the definition in NumPy's long double, which on x86-64 has
-11 bits more than float64; `test_accuracy.py` compares it with the scalar
+11 bits more than float64; `test_report.py` compares it with the scalar
 loops. The error of a row of the output is the largest of its elements, in
 units of u · max|value|, u being the unit roundoff of the dtype: one half is
 what rounding the exact output once would cost a value of that size.

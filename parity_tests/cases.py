@@ -435,6 +435,13 @@ def subsets() -> Iterator[Case]:
 
 def windows() -> Iterator[Case]:
     """Yield windows at their corners."""
+    yield Case(
+        "window beyond the keys",
+        (B, 3, 7, D),
+        (B, 3, 4, D),
+        (B, 3, 4, E),
+        window=(5, -1),
+    )
     for window in ((0, 0), (-1, 0), (0, -1), (2, -1), (9, 9), (-1, -1)):
         yield Case(f"window {window}", window=window)
     yield Case(

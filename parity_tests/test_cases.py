@@ -14,7 +14,7 @@ from parity_tests.cases import CASES, Case, build, subsets
 from parity_tests.checks.sdpa import gradient_bounds, step_bounds
 
 # The largest error that a bound may allow, as a share of the largest value
-# of its tensor. Every fault of the bank moves a result by more.
+# of its tensor.
 WIDEST = 1 / 64
 
 

@@ -507,6 +507,20 @@ def values_in_closed_form(trial: Trial) -> None:
     assert alive.any(), "every weight is 0"
 
 
+@check("sdpa", "closed form", (ATTENTION, STEPS))
+def arguments_stand_in_torchs_order(trial: Trial) -> None:
+    """Query 1, keys 0 and 1, scale ln 3, all by position: ¾."""
+    query, key = np.asarray([[1.0]]), np.asarray(column(0.0, 1.0))
+    arguments = (query, key, key, None, 0.0, False, LN3, True)
+    found = trial.call(trial.case, *arguments)
+    output = found if trial.case == ATTENTION else found["output"]
+    trial.within("output", output, [[0.75]], 4 * np.spacing(1.0))
+    causal = (query, key, key, None, 0.0, True, LN3, False)
+    found = trial.call(trial.case, *causal)
+    output = found if trial.case == ATTENTION else found["output"]
+    trial.within("causal output", output, [[0.0]])
+
+
 @check("sdpa", "closed form", ("float32", "float64"))
 def the_lower_right_corner_is_a_mask(trial: Trial) -> None:
     """The last query sees every key, as a cache needs it."""
