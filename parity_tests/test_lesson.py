@@ -149,17 +149,6 @@ def test_recorded_difference_from_sdpa(
     assert float(found[1]) <= 2.4e-7
 
 
-def test_both_sides_draw_the_same_inputs() -> None:
-    one, other = (s.lesson.draw_inputs() for s in (numpy_impl, torch_impl))
-    flat = [
-        [*i[:3], *(a for w in i.widths for a in w), *i[4:]]
-        for i in (one, other)
-    ]
-    assert len(flat[0]) == len(flat[1]) == 3 + 4 * 6 + 4
-    for number, (a, b) in enumerate(zip(*flat, strict=True)):
-        assert_within(f"input {number}", a, b, bounds.normal_numbers(16))
-
-
 def test_readmes_show_what_the_lesson_prints(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
