@@ -11,7 +11,7 @@ import math
 import numbers
 from typing import Any
 
-from .arrays import is_array, is_boolean, is_floating
+from .arrays import float_range, is_array, is_boolean, is_floating
 
 
 def check_arguments(
@@ -42,11 +42,11 @@ def check_arguments(
         check_keep(keep, shape)
     check_dropout(dropout_p)
     if scale is not None:
-        check_number("scale", scale)
+        check_scale(scale, query)
     if window is not None:
         check_window(window)
     if soft_cap is not None:
-        check_soft_cap(soft_cap)
+        check_soft_cap(soft_cap, query)
 
 
 def check_arguments_backward(
@@ -65,7 +65,7 @@ def check_arguments_backward(
         if array is None and name == "d_log_sum_exp":
             continue
         check_array(name, array)
-        if not is_floating(array):
+        if array.dtype != like.dtype:
             raise TypeError(
                 f"{name} has dtype {array.dtype}, expected {like.dtype}"
             )
@@ -188,19 +188,25 @@ def check_number(name: str, number: Any) -> None:
     """Check that an argument is a real number, which may be NaN or inf."""
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
         raise TypeError(f"{name} is {describe(number)}, expected a number")
-    try:
-        float(number)
-    except OverflowError:
-        raise ValueError(
-            f"{name} is beyond every float, expected a number"
-        ) from None
 
 
 def check_dropout(dropout_p: Any) -> None:
     """Check that a probability lies between 0 and 1."""
     check_number("dropout_p", dropout_p)
     if not 0 <= dropout_p <= 1:
-        raise ValueError(f"dropout_p is {dropout_p}, expected 0 to 1")
+        raise ValueError(
+            f"dropout_p is {describe(dropout_p)}, expected 0 to 1"
+        )
+
+
+def check_scale(scale: Any, query: Any) -> None:
+    """Check that a scale, if finite, is so in the dtype of computation."""
+    check_number("scale", scale)
+    _, largest = float_range(query)
+    if largest < abs(scale) < math.inf:
+        raise ValueError(
+            f"scale is {describe(scale)}, expected {largest:g} at most"
+        )
 
 
 def check_window(window: Any) -> None:
@@ -222,11 +228,15 @@ def check_window(window: Any) -> None:
             )
 
 
-def check_soft_cap(soft_cap: Any) -> None:
-    """Check that a cap is a positive finite number."""
+def check_soft_cap(soft_cap: Any, query: Any) -> None:
+    """Check that a cap is positive and finite in the dtype of computation."""
     check_number("soft_cap", soft_cap)
-    if not 0 < soft_cap < math.inf:
-        raise ValueError(f"soft_cap is {soft_cap}, expected more than 0")
+    smallest, largest = float_range(query)
+    if not smallest <= soft_cap <= largest:
+        raise ValueError(
+            f"soft_cap is {describe(soft_cap)}, expected more than 0: "
+            f"{smallest:g} to {largest:g}"
+        )
 
 
 def heads(array: Any) -> int:

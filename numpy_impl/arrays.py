@@ -48,6 +48,15 @@ def is_half(array: NDArray[Any]) -> bool:
     return np.finfo(array.dtype).bits == 16
 
 
+def float_range(array: NDArray[Any]) -> tuple[float, float]:
+    """Return the smallest and largest positive number to compute with.
+
+    They are those of float32 where an array holds numbers of 16 bits.
+    """
+    info = np.finfo(np.float32 if is_half(array) else array.dtype)
+    return float(info.smallest_normal), float(info.max)
+
+
 def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
     """Return an array in the dtype of another."""
     return np.astype(array, like.dtype, copy=False)

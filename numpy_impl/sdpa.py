@@ -157,6 +157,8 @@ def attention_steps(
     shape = scores_shape(query, key, value)
     query, key, value = (widen(array) for array in (query, key, value))
     key, value = (repeat_heads(a, heads(query)) for a in (key, value))
+    # A batch that key or value alone has is query's from here on.
+    query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
     scores = scaled_scores(query, key, scale)
     capped_scores = soften(scores, soft_cap)
     allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
@@ -164,9 +166,10 @@ def attention_steps(
     weights = softmax(masked_scores)
     dropped_weights = weights
     if dropout_p > 0 or keep is not None:
+        dropout_p = float(dropout_p)
         keep = draw_keep(shape, dropout_p) if keep is None else keep
         keep = beside(keep, weights)
-        dropped_weights = dropout(weights, float(dropout_p), keep)
+        dropped_weights = dropout(weights, dropout_p, keep)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
@@ -340,7 +343,6 @@ def scaled_dot_product_attention_backward(
     )
     if keep is not None:
         d_weights = dropout_backward(d_weights, float(dropout_p), keep)
-    d_weights = broadcast_backward(d_weights, steps.weights.shape)
     d_masked = softmax_backward(d_weights, steps.weights)
     if d_log_sum_exp is not None:
         d_lse = widen(d_log_sum_exp)
@@ -348,8 +350,7 @@ def scaled_dot_product_attention_backward(
     d_mask = None
     if attn_mask is not None and not is_boolean(attn_mask):
         d_mask = cast(broadcast_backward(d_masked, attn_mask.shape), attn_mask)
-    d_capped = broadcast_backward(d_masked, steps.scores.shape)
-    d_scores = soften_backward(d_capped, steps.capped_scores, soft_cap)
+    d_scores = soften_backward(d_masked, steps.capped_scores, soft_cap)
     d_query, d_key = attention_scores_backward(
         d_scores,
         wide_query,
@@ -374,7 +375,7 @@ def repeat_heads_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
     if gradient.shape == shape:
         return gradient
     *batch, G, S, D = shape
-    group = gradient.shape[-3] // G if G > 0 else 1
+    group = gradient.shape[-3] // G
     grouped = np.reshape(gradient, (*batch, G, group, S, D))
     summed: Array = np.sum(grouped, axis=-3)
     return summed

@@ -94,7 +94,6 @@ class Inputs:
     d_log_sum_exp: Array
     batch: Shape
     heads: int
-    groups: int
 
     @property
     def L(self) -> int:
@@ -152,7 +151,6 @@ def build(case: Case) -> Inputs:
         case.query[:-3], case.key[:-3], case.value[:-3]
     )
     heads = case.query[-3] if len(case.query) > 2 else 1
-    groups = case.key[-3] if len(case.key) > 2 else 1
     query, key, value = draw_arrays(case, rng)
     rank = max(len(case.query), len(case.key), len(case.value))
     middle = (heads,) if rank > 2 else ()
@@ -188,7 +186,6 @@ def build(case: Case) -> Inputs:
         soft_cap=case.soft_cap,
         batch=tuple(batch),
         heads=heads,
-        groups=groups,
     )
 
 
@@ -309,13 +306,7 @@ def ranks() -> Iterator[Case]:
         (1, 2, 4, S, D),
         (2, 4, S, E),
     )
-    yield Case(
-        "values alone have a batch",
-        (1, H, L, D),
-        (1, H, S, D),
-        VALUE,
-        gradient=False,
-    )
+    yield from broadcasts()
     for groups in (3, 2, 1):
         yield Case(
             f"{groups} groups of heads",
@@ -614,6 +605,63 @@ def crossings() -> Iterator[Case]:
             yield Case(
                 f"keep {shape}, p {dropout_p}", dropout_p=dropout_p, keep=shape
             )
+
+
+def broadcasts() -> Iterator[Case]:
+    """Yield axes that one or two of query, key and value alone have."""
+    query, key, value = (1, H, L, D), (1, H, S, D), (1, H, S, E)
+    table = Mask("bool", (B, 1, L, S), dead="row")
+    bias = Mask("float", (B, 1, L, S), dead="row")
+    alone: dict[str, tuple[Shape, Shape, Shape]] = {
+        "values alone have a batch": (query, key, VALUE),
+        "keys alone have a batch": (query, KEY, value),
+        "queries alone have a batch": (QUERY, key, value),
+    }
+    for name, shapes in alone.items():
+        yield Case(name, *shapes)
+        yield Case(f"{name}, masked", *shapes, mask=table, is_causal=True)
+        yield Case(f"{name}, biased", *shapes, mask=bias, soft_cap=0.7)
+        yield Case(f"{name}, dropped", *shapes, dropout_p=0.3)
+    yield Case("one key head, own values", key=(B, 1, S, D))
+    yield Case(
+        "one key head, own values, causal", key=(1, S, D), window=(1, 1)
+    )
+    yield Case(
+        "keys of more axes", (H, L, D), (2, 1, H, S, D), (2, 3, H, S, E)
+    )
+    yield Case(
+        "keys of more axes, in groups",
+        (H, L, D),
+        (B, G, S, D),
+        (B, G, S, E),
+        enable_gqa=True,
+        mask=Mask("float", (B, H, L, S)),
+    )
+    yield Case(
+        "as many groups as heads", enable_gqa=True, mask=Mask("bool", (L, S))
+    )
+    yield Case("groups, but no heads", (L, D), (S, D), (S, E), enable_gqa=True)
+    yield Case(
+        "no batch, from a batch of 1",
+        (0, H, L, D),
+        (1, H, S, D),
+        (1, H, S, E),
+        mask=Mask("float", (0, 1, L, S)),
+    )
+    yield Case("no batch of keys", (1, H, L, D), (0, H, S, D), (1, H, S, E))
+    yield Case(
+        "no keys, in groups of 2, biased",
+        (B, H, L, D),
+        (B, G, 0, D),
+        (B, G, 0, E),
+        enable_gqa=True,
+        mask=Mask("float", (1, H, L, 0)),
+    )
+    deep = ((3, 2, 4, L, D), (3, 2, 4, S, D), (3, 2, 4, S, E))
+    yield Case("rank 5, causal", *deep, is_causal=True)
+    for shape in ((3, 1, 1, L, S), (2, 1, L, 1), (4, 1, S)):
+        yield Case(f"rank 5, mask {shape}", *deep, mask=Mask("bool", shape))
+        yield Case(f"rank 5, bias {shape}", *deep, mask=Mask("float", shape))
 
 
 CASES = tuple(table())

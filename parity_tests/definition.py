@@ -101,6 +101,12 @@ def at(array: NDArray[Any], index: Sequence[int]) -> Any:
     return array[tuple(0 if size == 1 else i for i, size in place)]
 
 
+def read_by(h: int, H: int, array: NDArray[Any]) -> int:
+    """Return the head of key or value that query head h of H reads."""
+    G = array.shape[-3] if array.ndim > 2 else 1
+    return h // (H // G)
+
+
 def sees(inputs: Inputs, index: Sequence[int]) -> bool:
     """Return whether the query may look at the key: (..., h, i, j)."""
     i, j = index[-2:]
@@ -136,11 +142,12 @@ def attend(
     query, key, value = (arrays[n] for n in ("query", "key", "value"))
     S, E, D = key.shape[-2], value.shape[-1], query.shape[-1]
     *batch, h, i = index
-    group = h // (inputs.heads // inputs.groups)
+    own_key = read_by(h, inputs.heads, key)
+    own_value = read_by(h, inputs.heads, value)
     scores = []
     for j in range(S):
         products = [
-            at(query, (*batch, h, i, d)) * at(key, (*batch, group, j, d))
+            at(query, (*batch, h, i, d)) * at(key, (*batch, own_key, j, d))
             for d in range(D)
         ]
         dot = total(products or [make(mpmath.mpf(0))])
@@ -173,7 +180,7 @@ def attend(
     output = []
     for e in range(E):
         parts = [
-            w * at(value, (*batch, group, j, e))
+            w * at(value, (*batch, own_value, j, e))
             for j, w in enumerate(dropped)
             if w is not None
         ]

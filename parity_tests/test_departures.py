@@ -56,6 +56,17 @@ def test_a_mask_of_rank_0_or_1_is_an_index_error(
     assert torch_impl.scaled_dot_product_attention(Q, K, V, mask).any()
 
 
+@pytest.mark.parametrize("name", ["default", "math"])
+def test_groups_without_an_axis_of_heads_are_an_index_error(name: str) -> None:
+    # Its documentation asks for (N, ..., Hq, L, E), and has no check.
+    query, key, value = Q[0, 0], K[0, 0], V[0, 0]
+    with backend(name), pytest.raises(IndexError, match="out of range"):
+        sdpa(query, key, value, enable_gqa=True)
+    assert torch_impl.scaled_dot_product_attention(
+        query, key, value, enable_gqa=True
+    ).any()
+
+
 def test_a_mask_of_another_dtype_is_refused() -> None:
     mask = torch.zeros(2, 3, dtype=torch.float64)
     with pytest.raises(RuntimeError, match="attn_mask dtype"):

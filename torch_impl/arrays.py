@@ -60,6 +60,15 @@ def is_half(array: torch.Tensor) -> bool:
     return torch.finfo(array.dtype).bits == 16
 
 
+def float_range(array: torch.Tensor) -> tuple[float, float]:
+    """Return the smallest and largest positive number to compute with.
+
+    They are those of float32 where an array holds numbers of 16 bits.
+    """
+    info = torch.finfo(torch.float32 if is_half(array) else array.dtype)
+    return float(info.smallest_normal), float(info.max)
+
+
 def cast(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """Return an array in the dtype, and on the device, of another."""
     return array.to(like)

@@ -141,6 +141,8 @@ def attention_steps(
     shape = scores_shape(query, key, value)
     query, key, value = (widen(array) for array in (query, key, value))
     key, value = (repeat_heads(a, heads(query)) for a in (key, value))
+    # A batch that key or value alone has is query's from here on.
+    query = query.expand((*shape[:-1], query.shape[-1]))
     scores = scaled_scores(query, key, scale)
     capped_scores = soften(scores, soft_cap)
     allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
@@ -148,9 +150,10 @@ def attention_steps(
     weights = softmax(masked_scores)
     dropped_weights = weights
     if dropout_p > 0 or keep is not None:
+        dropout_p = float(dropout_p)
         keep = draw_keep(shape, dropout_p) if keep is None else keep
         keep = beside(keep, weights)
-        dropped_weights = dropout(weights, float(dropout_p), keep)
+        dropped_weights = dropout(weights, dropout_p, keep)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,

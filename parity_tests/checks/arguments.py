@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..suite import Trial, check
 
 F32 = np.float32
+LN3 = math.log(3)
 
 
 class Bad(NamedTuple):
@@ -255,14 +257,20 @@ BAD = [
     bad("p nan", ValueError, "dropout_p is nan", dropout_p=float("nan")),
     bad("p a text", TypeError, "dropout_p is '1' (str)", dropout_p="1"),
     bad("p a flag", TypeError, "dropout_p is True (bool)", dropout_p=True),
-    bad("p too large", ValueError, "dropout_p is beyond", dropout_p=10**400),
+    bad("p too large", ValueError, "dropout_p is of", dropout_p=10**400),
+    bad("p endless", ValueError, "dropout_p is of", dropout_p=-(10**5000)),
     bad("causal 1", TypeError, "is_causal is 1 (int)", is_causal=1),
     bad("causal None", TypeError, "is_causal is None", is_causal=None),
     bad("gqa 0", TypeError, "enable_gqa is 0 (int)", enable_gqa=0),
     bad("scale a text", TypeError, "scale is 'x' (str)", scale="x"),
     bad("scale a flag", TypeError, "scale is False (bool)", scale=False),
     bad("scale complex", TypeError, "scale is 1j (complex)", scale=1j),
-    bad("scale too large", ValueError, "scale is beyond", scale=-(10**400)),
+    bad("scale too large", ValueError, "scale is of type", scale=-(10**400)),
+    bad("scale beyond float32", ValueError, "scale is 1e+39", scale=1e39),
+    bad("scale far below", ValueError, "scale is -1e+39", scale=-1e39),
+    bad("cap beyond float32", ValueError, "soft_cap is 1e+39", soft_cap=1e39),
+    bad("cap below float32", ValueError, "soft_cap is 1e-39", soft_cap=1e-39),
+    bad("cap endless", ValueError, "soft_cap is of", soft_cap=10**5000),
     bad("window a number", TypeError, "window is 3 (int)", window=3),
     bad("window of three", TypeError, "window is (1, 2, 3)", window=(1, 2, 3)),
     bad("window of floats", TypeError, "window is (1.0, 2)", window=(1.0, 2)),
@@ -302,8 +310,9 @@ def good() -> dict[str, Any]:
     return {name: zeros(2, 6, *shape) for name, shape in shapes.items()}
 
 
+ATTENTION = "sdpa.scaled_dot_product_attention"
 PATHS = (
-    "sdpa.scaled_dot_product_attention",
+    ATTENTION,
     "sdpa.attention_steps",
 )
 
@@ -331,31 +340,74 @@ def the_backward_pass_refuses_the_same(trial: Trial) -> None:
     trial.refuses(case.kind, case.text, path, **named)
 
 
-ACCEPTED: dict[str, Callable[[], dict[str, Any]]] = {
-    "numbers of NumPy": lambda: {
-        "scale": np.float32(0.5),
-        "dropout_p": np.float64(0.0),
-        "window": (np.int64(1), 2),
-        "soft_cap": np.float32(3.0),
-    },
-    "whole numbers": lambda: {"scale": 1, "dropout_p": 0, "soft_cap": 2},
-    "a huge window": lambda: {"window": (10**30, 10**30)},
-    "a mask of no axes": lambda: {"attn_mask": np.asarray(True)},
-    "a keep that broadcasts": lambda: {"keep": np.ones(7, dtype=bool)},
+ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "numbers of NumPy": (
+        {"scale": np.float64(0.3), "window": (np.int64(1), np.int32(2))},
+        {"scale": 0.3, "window": (1, 2)},
+    ),
+    "float32 of NumPy": (
+        {"scale": np.float32(0.5), "soft_cap": np.float32(0.25)},
+        {"scale": 0.5, "soft_cap": 0.25},
+    ),
+    "a cap of float64": ({"soft_cap": np.float64(0.7)}, {"soft_cap": 0.7}),
+    "fractions": (
+        {"scale": Fraction(1, 3), "soft_cap": Fraction(7, 5)},
+        {"scale": 1 / 3, "soft_cap": 1.4},
+    ),
+    "whole numbers": (
+        {"scale": 2, "soft_cap": 1},
+        {"scale": 2.0, "soft_cap": 1.0},
+    ),
+    "a whole probability": ({"dropout_p": 0}, {}),
+    "a huge window": ({"window": (10**30, 10**30)}, {}),
+    "a mask of no axes": ({"attn_mask": np.asarray(True)}, {}),
+    "a keep that broadcasts": ({"keep": np.ones(7, dtype=bool)}, {}),
 }
+KEPT = np.asarray([True, False, True, True, False, True, True])
+for made in (np.float64, np.float32, Fraction):
+    ACCEPTED[f"p, a {made.__name__}"] = (
+        {"dropout_p": made(0.25), "keep": KEPT},
+        {"dropout_p": 0.25, "keep": KEPT},
+    )
 
 
 @check("arguments", "law", list(ACCEPTED))
-def good_arguments_are_accepted(trial: Trial) -> None:
-    """They give ones where every value is 1, of the dtype given."""
-    named = good() | ACCEPTED[trial.case]()
-    named["value"] = np.ones((2, 6, 7, 3), dtype=F32)
-    for name in ("query", "key"):
-        named[name] = np.random.default_rng(8).random(named[name].shape, F32)
-    named = {n: a for n, a in named.items() if a is not None}
-    got = trial.call("sdpa.scaled_dot_product_attention", **named)
-    assert got.dtype == F32, got.dtype
-    trial.within("output", got, np.ones((2, 6, 5, 3)), 8 * np.spacing(F32(1)))
+def other_kinds_of_numbers_count_the_same(trial: Trial) -> None:
+    """Every step is that of the plain number, in the dtype given."""
+    odd, even = ACCEPTED[trial.case]
+    rng = np.random.default_rng(8)
+    arrays = {
+        name: rng.standard_normal(good()[name].shape).astype(F32)
+        for name in ("query", "key", "value")
+    }
+    steps = trial.call("sdpa.attention_steps", **arrays, **odd)
+    plain = trial.call("sdpa.attention_steps", **arrays, **even)
+    for name, got in steps.items():
+        assert got.dtype == F32, f"{name} is {got.dtype}"
+        trial.within(name, got, plain[name])
+    rows = plain["weights"].sum(axis=-1)
+    trial.within("sums", rows, np.ones((2, 6, 5)), 16 * np.spacing(F32(1)))
+
+
+@check("arguments", "law", (np.float64, Fraction))
+def a_drawn_dropout_takes_any_kind_of_number(trial: Trial) -> None:
+    """With p = ½ every weight of 1 is left out or becomes 2."""
+    ones = np.ones((40, 1, 1), dtype=F32)
+    output = trial.call(ATTENTION, ones, ones, ones, None, trial.case(0.5))
+    assert output.dtype == F32, f"output is {output.dtype}"
+    trial.within("kinds of output", np.unique(output), [0.0, 2.0])
+
+
+WIDE = {"scale": 1e39, "soft_cap": 1e39, "window": (1, 2)}
+
+
+@check("arguments", "closed form")
+def float64_takes_what_float32_cannot(trial: Trial) -> None:
+    """A scale of 1e39 before keys of 1e-39: scores 0 and 1, softly capped."""
+    query = np.asarray([[LN3]])
+    key, value = np.asarray([[0.0], [1e-39]]), np.asarray([[0.0], [1.0]])
+    output = trial.call(ATTENTION, query, key, value, **WIDE)
+    trial.within("output", output, [[0.75]], 16 * np.spacing(1.0))
 
 
 BACK = [
@@ -366,6 +418,18 @@ BACK = [
         TypeError,
         "d_output has dtype int32",
         d_output=zeros(2, 6, 5, 3, dtype=np.int32),
+    ),
+    bad(
+        "another dtype",
+        TypeError,
+        "d_output has dtype float64, expected float32",
+        d_output=zeros(2, 6, 5, 3, dtype=np.float64),
+    ),
+    bad(
+        "another dtype",
+        TypeError,
+        "d_log_sum_exp has dtype float16, expected float32",
+        d_log_sum_exp=zeros(2, 6, 5, dtype=np.float16),
     ),
     bad(
         "one row",

@@ -44,7 +44,6 @@ def every_step_is_the_definitions(trial: Trial) -> None:
         for name, got in trial.version.steps(build(case), case.dtype).items():
             nearest, missing = exact[name]
             has_dtype(name, got, case.dtype, name == "output")
-            got = spread(got, nearest.shape, name)
             bound = np.broadcast_to(errors[name], nearest.shape)
             trial.within(name, got, nearest, bound, missing)
 
@@ -99,22 +98,6 @@ def step_bounds(case: Case) -> dict[str, Any]:
 def fit(error: Any, got: NDArray[Any]) -> Any:
     """Return twice a bound, in the shape of what it bounds."""
     return 2 * np.broadcast_to(error, got.shape)
-
-
-def spread(
-    got: NDArray[Any], shape: tuple[int, ...], name: str
-) -> NDArray[Any]:
-    """Return a step in the full shape of the scores.
-
-    A step may leave out axes along which it does not vary, as the scores do
-    when value alone has a batch. The output may not.
-    """
-    if name == "output":
-        return got
-    try:
-        return np.broadcast_to(got, shape)
-    except ValueError:
-        return got
 
 
 GRADIENT = [case for case in CASES if case.gradient]

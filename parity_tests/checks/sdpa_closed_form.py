@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from ..cases import CASES, Case, build
-from ..definition import at, sees
+from ..definition import at, read_by, sees
 from ..suite import Trial, check
 
 ATTENTION = "sdpa.scaled_dot_product_attention"
@@ -68,8 +68,9 @@ def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     lse = np.where(number == 0, -np.inf, lse)[..., 0]
     error = 8 * np.spacing(np.abs(lse).astype("float32"))
     lse = inputs.without_heads(lse)
-    own = np.broadcast_to(got["log_sum_exp"], lse.shape)
-    trial.within("log_sum_exp", own, lse, np.nan_to_num(error).max())
+    trial.within(
+        "log_sum_exp", got["log_sum_exp"], lse, np.nan_to_num(error).max()
+    )
 
 
 def rounded_once(weights: Any, dtype: str) -> Any:
@@ -111,11 +112,11 @@ def means_of_own_values(case: Case) -> tuple[Any, Any, Any]:
     value = numbers[..., None] * 8.0
     seen = seen_by(case)
     expected, spacing = np.zeros(seen.shape[:-1]), np.zeros(seen.shape[:-1])
-    group = inputs.heads // inputs.groups
     for index in np.ndindex(*seen.shape[:-1]):
         *batch, h, _ = index
         keys = np.flatnonzero(seen[index]).tolist()
-        rows = [at(value, (*batch, h // group, j, 0)) for j in keys]
+        own = read_by(h, inputs.heads, value)
+        rows = [at(value, (*batch, own, j, 0)) for j in keys]
         if rows:
             expected[index] = sum(rows) / len(rows)
             spacing[index] = len(rows) * max(abs(row) for row in rows)
