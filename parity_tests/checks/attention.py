@@ -153,3 +153,60 @@ def each_gradient_is_the_definitions(trial: Trial) -> None:
     ):
         bound = bounds.matmul(bounds.exact(left), bounds.exact(right), d.dtype)
         trial.within(f"gradient of {name}", a, bound.value, bound.error)
+
+
+@check("attention", "definition", ("weights", "value", "both"))
+def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
+    """Weights or value of fewer axes than the output: sums over the rest."""
+    rng = np.random.default_rng(12)
+    few: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+        "weights": ((5, 7), (2, 4, 7, 3)),
+        "value": ((2, 4, 5, 7), (7, 3)),
+        "both": ((2, 1, 5, 7), (4, 7, 3)),
+    }
+    shapes = few[trial.case]
+    weights, value = (rng.standard_normal(shape) for shape in shapes)
+    d = rng.standard_normal((2, 4, 5, 3))
+    path = "attention.weighted_sum"
+    found = trial.version.gradients_of(path, d, weights, value)
+    d_weights, d_value = np.zeros(shapes[0]), np.zeros(shapes[1])
+    for b, h, i, e in np.ndindex(*d.shape):
+        for j in range(7):
+            p = tuple(
+                0 if n == 1 else x
+                for x, n in zip(
+                    (b, h, i, j)[-weights.ndim :], shapes[0], strict=True
+                )
+            )
+            v = (b, h, j, e)[-value.ndim :]
+            d_weights[p] += d[b, h, i, e] * value[v]
+            d_value[v] += weights[p] * d[b, h, i, e]
+    names = ("weights", "value")
+    for name, got, must in zip(
+        names, found, (d_weights, d_value), strict=True
+    ):
+        error = bounds.gamma(64, "float64") * 64 * np.abs(d).max()
+        trial.within(f"gradient of {name}", got, must, error)
+
+
+@check("attention", "closed form", ("float32", "float64"))
+def nothing_to_see_gives_nothing(trial: Trial) -> None:
+    """A mask that is False throughout: 0, and no gradient."""
+    rng = np.random.default_rng(13)
+    q, k, v = (
+        rng.standard_normal(shape).astype(trial.case)
+        for shape in ((2, 3, 4), (2, 5, 4), (2, 5, 2))
+    )
+    mask = np.zeros((2, 1, 5), dtype=bool)
+    mask[1, :, 3] = True
+    got = trial.call("attention.attention", q, k, v, mask)
+    expected = np.broadcast_to(v[:, 3:4], (2, 3, 2)) * [[[0]], [[1]]]
+    trial.within("output", got, expected)
+    upstream = np.ones((2, 3, 2), dtype=trial.case)
+    path = "attention.attention"
+    found = trial.version.gradients_of(path, upstream, q, k, v, mask)
+    for name, gradient in zip(("query", "key"), found, strict=False):
+        trial.within(f"gradient of {name}", gradient, 0 * gradient)
+    d_value = np.zeros(v.shape)
+    d_value[1, 3] = 3
+    trial.within("gradient of value", found[2], d_value)

@@ -76,6 +76,7 @@ def means_and_gradients_agree(trial: Trial) -> None:
     back = bounds.transposed(weights)
     back = bounds.matmul(back, bounds.exact(upstream), trial.case)
     (dx,) = trial.version.gradients_of(path, upstream, x)
+    assert dx.dtype == trial.case, f"the gradient is {dx.dtype}"
     trial.within("gradient", dx, back.value, back.error)
 
 

@@ -61,6 +61,24 @@ def each_weight_is_kept_with_probability_one_minus_p(trial: Trial) -> None:
     trial.within("share", keep.mean(), 1 - trial.case, 6 * deviation)
 
 
+@check("dropout", "law", (0, 1, 2, 3))
+def each_weight_is_drawn_on_its_own(trial: Trial) -> None:
+    """Moved along any axis, a draw agrees with itself by chance alone."""
+    keep = trial.call("dropout.draw_keep", (4, 5, 64, 65), 0.5)
+    agree = np.mean(keep == np.roll(keep, 1, axis=trial.case))
+    deviation = 0.5 / np.sqrt(keep.size)
+    trial.within("share that agrees", agree, 0.5, 6 * deviation)
+
+
+@check("dropout", "closed form", ("float32", "float64"))
+def what_is_left_out_is_gone_whatever_it_was(trial: Trial) -> None:
+    """NaN and infinity where nothing is kept come out as 0, not 0 · NaN."""
+    weights = np.asarray([[np.nan, 1.0], [np.inf, 1.0]], dtype=trial.case)
+    keep = np.asarray([[False, True]])
+    got = trial.call("dropout.dropout", weights, 0.5, keep)
+    trial.within("weights", got, [[0.0, 2.0], [0.0, 2.0]])
+
+
 @check("dropout", "law")
 def two_draws_differ(trial: Trial) -> None:
     """Nothing of p = 1 is kept, and half of p = ½ is never the same half."""

@@ -125,19 +125,87 @@ def what_is_forbidden_is_minus_infinity(trial: Trial) -> None:
     assert np.signbit(got[1, 0]), "-0.0 lost its sign"
 
 
-@check("masks", "closed form")
+@check("masks", "closed form", (0, 1, 2))
 def a_mask_as_numbers_to_add(trial: Trial) -> None:
-    """0 where it may look, -inf where it may not."""
-    bias = trial.call("masks.mask_to_bias", np.asarray([True, False]))
+    """0 where it may look, -inf where it may not, in the mask's shape."""
+    mask = np.asarray([[[True, False, True]], [[False, False, True]]])
+    for _ in range(trial.case):
+        mask = mask[0]
+    bias = trial.call("masks.mask_to_bias", mask)
     assert bias.dtype == np.float32, f"the bias is {bias.dtype}"
-    trial.within("bias", bias, [0.0, -math.inf])
+    expected = [0.0 if seen else -math.inf for seen in mask.flat]
+    trial.within("bias", bias, np.reshape(expected, mask.shape))
 
 
-@check("masks", "law")
+@check("masks", "law", ("float32", "float64"))
+def a_bias_of_a_mask_is_the_mask(trial: Trial) -> None:
+    """Added or given as booleans, a mask gives the same to the bit."""
+    rng = np.random.default_rng(11)
+    q, k, v = (
+        rng.standard_normal(shape).astype(trial.case)
+        for shape in ((2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 2))
+    )
+    mask = rng.random((3, 5, 7)) < 0.6
+    mask[1, 2] = False
+    bias = trial.call("masks.mask_to_bias", mask)
+    path = "sdpa.scaled_dot_product_attention"
+    added = trial.call(path, q, k, v, bias)
+    trial.within("output", added, trial.call(path, q, k, v, mask))
+    assert np.all(added[:, 0] != 0), "the output is 0"
+
+
+@check("masks", "closed form", (1, 2, 4))
+def any_number_of_masks_is_combined(trial: Trial) -> None:
+    """Of masks of one shape, what all allow; none of them is changed."""
+    rng = np.random.default_rng(trial.case)
+    given = [rng.random((3, 4)) < 0.8 for _ in range(trial.case)]
+    mask = trial.call("masks.combine_masks", *given)
+    expected = [
+        [all(m[i, j] for m in given) for j in range(4)] for i in range(3)
+    ]
+    trial.within("mask", mask, expected)
+    assert mask.any(), "nothing is allowed"
+
+
+@check("masks", "closed form", ("causal", "window"))
+def positions_beyond_127_are_counted(trial: Trial) -> None:
+    """200 queries of 200 keys: positions are no small integers."""
+    if trial.case == "causal":
+        mask = trial.call("masks.causal_mask", 200, 200)
+        expected = spelled_out(200, 200, "upper_left", lambda i, j: j <= i)
+    else:
+        mask = trial.call("masks.window_mask", 200, 200, 130, 2)
+        expected = spelled_out(
+            200, 200, "upper_left", lambda i, j: i - 130 <= j <= i + 2
+        )
+    trial.within("mask", mask, expected)
+
+
+REFUSED = {
+    "left -2": ("window_mask", (2, 2, -2, 0), "left is -2, expected -1"),
+    "left -9": ("window_mask", (2, 2, -9, -1), "left is -9, expected -1"),
+    "right -2": ("window_mask", (2, 2, 0, -2), "right is -2, expected -1"),
+    "right -7": ("window_mask", (2, 2, -1, -7), "right is -7, expected -1"),
+    "causal, left": (
+        "causal_mask",
+        (2, 2, "left"),
+        "align is 'left', expected 'upper_left' or 'lower_right'",
+    ),
+    "causal, LOWER_RIGHT": (
+        "causal_mask",
+        (2, 2, "LOWER_RIGHT"),
+        "align is 'LOWER_RIGHT', expected 'upper_left'",
+    ),
+    "window, upper": (
+        "window_mask",
+        (2, 3, 1, 1, "upper"),
+        "align is 'upper', expected 'upper_left' or 'lower_right'",
+    ),
+}
+
+
+@check("masks", "law", list(REFUSED))
 def bad_radii_and_corners_are_refused(trial: Trial) -> None:
     """A radius below -1 and an unknown corner are named in the error."""
-    path = "masks.window_mask"
-    trial.refuses(ValueError, "left is -2, expected -1", path, 2, 2, -2, 0)
-    trial.refuses(ValueError, "right is -7, expected -1", path, 2, 2, 0, -7)
-    text = "align is 'left', expected 'upper_left'"
-    trial.refuses(ValueError, text, "masks.causal_mask", 2, 2, "left")
+    name, arguments, text = REFUSED[trial.case]
+    trial.refuses(ValueError, text, f"masks.{name}", *arguments)

@@ -23,6 +23,7 @@ from ..suite import Trial, check
 ATTENTION = "sdpa.scaled_dot_product_attention"
 STEPS = "sdpa.attention_steps"
 LN3 = math.log(3)
+F32 = np.float32
 
 
 def structural(case: Case) -> Case | None:
@@ -558,6 +559,40 @@ def a_million_keys_that_are_the_same(trial: Trial) -> None:
     value = np.full((10**6, trial.case), 0.1)
     got = trial.call(ATTENTION, query, key, value)
     trial.within("output", got, np.full((1, trial.case), 0.1), 1e-13)
+
+
+@check("sdpa", "law", ("plain", "causal", "groups", "values"))
+def a_drawn_dropout_is_each_weights_own(trial: Trial) -> None:
+    """Scores 0, p = ¼: a weight is 0 or 1/n/¾, drawn apart from all others.
+
+    No head, batch or query has the draw of its neighbour.
+    """
+    shapes = {
+        "groups": [(4, 6, 33, 2), (4, 3, 33, 2), (4, 3, 33, 33)],
+        "values": [(1, 6, 33, 2), (1, 6, 33, 2), (4, 6, 33, 33)],
+    }
+    same = [(4, 6, 33, 2), (4, 6, 33, 2), (4, 6, 33, 33)]
+    drawn = [np.zeros(s, F32) for s in shapes.get(trial.case, same)]
+    options = {
+        "dropout_p": 0.25,
+        "is_causal": trial.case == "causal",
+        "enable_gqa": trial.case == "groups",
+    }
+    drawn[2] = drawn[2] + np.eye(33, dtype=F32)
+    output = trial.call(ATTENTION, *drawn, **options)
+    number = np.full((33, 1), 33)
+    seen = np.ones((33, 33), dtype=bool)
+    if trial.case == "causal":
+        number, seen = np.arange(1, 34)[:, None], np.tri(33, dtype=bool)
+    kept = output != 0
+    expected = kept * (1 / number / 0.75)
+    trial.within("output", output, expected, 4 * np.spacing(F32(1)))
+    assert not np.any(kept & ~seen), "a key that is not seen has a weight"
+    for axis in (0, 1):
+        agree = (kept == np.roll(kept, 1, axis=axis))[..., seen]
+        chance = 0.75**2 + 0.25**2
+        deviation = math.sqrt(chance * (1 - chance) / agree.size)
+        trial.within("agree", agree.mean(), chance, 12 * deviation)
 
 
 @check("sdpa", "law", (0.1, 0.5))
