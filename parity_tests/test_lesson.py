@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 import attention
-import numpy_impl
-import torch_impl
-from parity_tests import bounds
-from parity_tests.compare import assert_within
 
 # What the lesson is known by, to the printed digit. A dot is an exact 0.
 RECORDED = {
@@ -100,40 +93,6 @@ def test_the_sections_are_the_same_alone_and_together(
         alone = printed(capsys, "--impl", "numpy", "--section", str(section))
         body = alone[alone.index(f"\n{section}  ") :].replace(zero, "")
         assert body[: body.index("\nGo on")].strip() in whole
-
-
-def test_row_3_is_the_mean_of_the_first_three(side: ModuleType) -> None:
-    past = side.lesson.draw_inputs().past
-    means = side.to_numpy(side.lesson.average_the_past(past).means)
-    mean = side.to_numpy(past)[:3].mean(axis=0)
-    u = bounds.gamma(8, np.float32) * np.abs(side.to_numpy(past)).max()
-    assert_within("row 3", means[2], mean, u)
-
-
-def head_steps(side: ModuleType, inputs: Any, mask: Any) -> dict[str, Any]:
-    """Return the steps of section 5 from the same inputs on either side."""
-    arrays = (side.from_numpy(getattr(inputs, n)) for n in inputs._fields[4:])
-    steps = side.lesson.one_head(*arrays, mask)
-    return {n: side.to_numpy(a) for n, a in steps._asdict().items()}
-
-
-@pytest.mark.parametrize("causal", [True, False])
-def test_section_5_and_sdpa(causal: bool) -> None:
-    inputs = numpy_impl.lesson.draw_inputs()
-    found = []
-    for side in (numpy_impl, torch_impl):
-        mask = side.masks.causal_mask(5, 5) if causal else None
-        found.append(head_steps(side, inputs, mask))
-    one, other = found
-    for name, step in one.items():
-        assert_within(name, step, other[name], 1e-6)
-    for steps in found:
-        assert attention.sdpa_difference(steps, causal) <= 1e-6
-        widths = [steps[name].shape for name in ("query", "key", "value")]
-        assert widths == [(5, 8)] * 3
-        assert steps["output"].shape == (5, 8)
-        upper = np.triu(np.ones((5, 5), dtype=bool), k=1)
-        assert np.all((steps["weights"] == 0) == (upper & causal))
 
 
 @pytest.mark.skipif(

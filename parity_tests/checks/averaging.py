@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .. import bounds
 from ..suite import Trial, check
-
-DTYPES = ("float32", "float64")
 
 
 @check("averaging", "closed form")
@@ -38,10 +38,27 @@ def no_position_sees_a_later_one(trial: Trial) -> None:
     assert np.all(means[4:] != others[4:]), "the last rows do not change"
 
 
-def drawn(dtype: str) -> np.ndarray:
-    """Draw x, (B, T, M), with no two sizes equal."""
-    rng = np.random.default_rng(237)
-    return rng.standard_normal((2, 7, 3)).astype(dtype)
+class Drawn(NamedTuple):
+    """What is averaged: (..., T, M), with no two sizes equal."""
+
+    dtype: str
+    batch: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """Return the dtype and the batch."""
+        return f"{self.dtype}, batch {self.batch}"
+
+    def draw(self) -> np.ndarray:
+        """Draw x."""
+        rng = np.random.default_rng(237)
+        return rng.standard_normal((*self.batch, 7, 3)).astype(self.dtype)
+
+
+DRAWN = [
+    Drawn(dtype, batch)
+    for dtype in ("float32", "float64")
+    for batch in ((), (2,), (4, 2))
+]
 
 
 def exact_weights(dtype: str) -> bounds.Bounded:
@@ -50,34 +67,48 @@ def exact_weights(dtype: str) -> bounds.Bounded:
     return bounds.times(bounds.exact(lower), 1.0, dtype)
 
 
-@check("averaging", "definition", DTYPES)
+@check("averaging", "definition", DRAWN)
 def means_are_those_of_the_definition(trial: Trial) -> None:
     """Add one after the other and divide by how many there are."""
-    x = drawn(trial.case)
-    weights = exact_weights(trial.case)
-    bound = bounds.matmul(weights, bounds.exact(x), trial.case)
+    x, dtype = trial.case.draw(), trial.case.dtype
+    bound = bounds.matmul(exact_weights(dtype), bounds.exact(x), dtype)
     means = trial.call("averaging.running_mean", x)
-    assert means.dtype == trial.case, f"the means are {means.dtype}"
-    wide = x.astype(np.float64)
-    expected = [[sum(w[: i + 1]) / (i + 1) for i in range(7)] for w in wide]
-    trial.within("means", means, np.asarray(expected), bound.error)
+    assert means.dtype == dtype, f"the means are {means.dtype}"
+    expected = np.zeros(x.shape)
+    for index in np.ndindex(*trial.case.batch):
+        for i in range(7):
+            rows = x[index][: i + 1].astype(np.float64)
+            expected[(*index, i)] = sum(rows) / (i + 1)
+    trial.within("means", means, expected, bound.error)
 
 
-@check("averaging", "each other", DTYPES)
+@check("averaging", "definition", DRAWN)
+def gradients_are_those_of_the_definition(trial: Trial) -> None:
+    """Position j gets 1/(i + 1) of what comes back to each mean i ≥ j."""
+    x, dtype = trial.case.draw(), trial.case.dtype
+    upstream = np.flip(x, axis=-2) * 2
+    back = bounds.transposed(exact_weights(dtype))
+    back = bounds.matmul(back, bounds.exact(upstream), dtype)
+    path = "averaging.running_mean"
+    (dx,) = trial.version.gradients_of(path, upstream, x)
+    assert dx.dtype == dtype, f"the gradient is {dx.dtype}"
+    trial.within("gradient", dx, back.value, back.error)
+
+
+@check("averaging", "each other", DRAWN)
 def means_and_gradients_agree(trial: Trial) -> None:
     """Compare with the other version, forwards and backwards."""
-    x = drawn(trial.case)
-    path = "averaging.running_mean"
-    weights = exact_weights(trial.case)
-    forward = bounds.matmul(weights, bounds.exact(x), trial.case)
-    other = trial.other.call(path, x)
-    trial.within("means", trial.call(path, x), other, 2 * forward.error)
-    upstream = np.flip(x, axis=-2) * 2
-    back = bounds.transposed(weights)
-    back = bounds.matmul(back, bounds.exact(upstream), trial.case)
-    (dx,) = trial.version.gradients_of(path, upstream, x)
-    assert dx.dtype == trial.case, f"the gradient is {dx.dtype}"
-    trial.within("gradient", dx, back.value, back.error)
+    x, dtype = trial.case.draw(), trial.case.dtype
+    path, weights = "averaging.running_mean", exact_weights(dtype)
+    forward = bounds.matmul(weights, bounds.exact(x), dtype)
+    means, other = trial.call(path, x), trial.other.call(path, x)
+    assert means.dtype == other.dtype, f"the means are {means.dtype}"
+    trial.within("means", means, other, 2 * forward.error)
+    back = bounds.matmul(bounds.transposed(weights), bounds.exact(x), dtype)
+    (dx,) = trial.version.gradients_of(path, x, x)
+    (other,) = trial.other.gradients_of(path, x, x)
+    assert dx.dtype == other.dtype, f"the gradient is {dx.dtype}"
+    trial.within("gradient", dx, other, 2 * back.error)
 
 
 @check("averaging", "law")

@@ -60,6 +60,22 @@ def a_number_kept_back_survives_a_large_draw(trial: Trial) -> None:
 
 
 @check("generator", "law")
+def a_stream_is_its_own(trial: Trial) -> None:
+    """Drawing leaves the libraries' global streams where they were."""
+    torch.manual_seed(5)
+    before = torch.get_rng_state(), repr(np.random.get_state())
+    stream = trial.version.function("generator.Generator")(3)
+    first = trial.version.numpy(stream.randn(3, 7))
+    assert torch.equal(torch.get_rng_state(), before[0]), "torch's has moved"
+    assert repr(np.random.get_state()) == before[1], "NumPy's has moved"
+    assert first.any(), "the numbers are 0"
+    # Nor does a second stream move the first.
+    other = trial.version.function("generator.Generator")(3)
+    trial.version.function("generator.Generator")(4).randn(2)
+    trial.within("numbers", trial.version.numpy(other.randn(3, 7)), first)
+
+
+@check("generator", "law")
 def another_seed_gives_other_numbers(trial: Trial) -> None:
     """Seeds are taken modulo 2³²: 0 and 2³² are one, the others differ."""
     make = trial.version.function("generator.Generator")

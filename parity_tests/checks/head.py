@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,9 +78,40 @@ def without_a_query_each_position_takes_the_mean(trial: Trial) -> None:
     trial.within("output", output, [[4], [6], [6], [4]])
 
 
-def gradients(version: Version, dtype: str) -> dict[str, Any]:
+class Drawn(NamedTuple):
+    """What a head's gradients are taken of."""
+
+    dtype: str
+    batch: tuple[int, ...]
+    masked: bool
+
+    def __str__(self) -> str:
+        """Return the dtype, the batch, and whether there is a mask."""
+        mask = "masked" if self.masked else "no mask"
+        return f"{self.dtype}, batch {self.batch}, {mask}"
+
+    def draw(self) -> tuple[Any, list[Any], Any, Any]:
+        """Draw x, the matrices, a causal mask or None, what comes back."""
+        rng = np.random.default_rng(25844)
+        _, matrices, mask, _ = draw(self.dtype)
+        x, d = (
+            rng.standard_normal((*self.batch, T, width)).astype(self.dtype)
+            for width in (M, E)
+        )
+        return x, matrices, mask if self.masked else None, d
+
+
+DRAWN = [
+    Drawn(dtype, batch, masked)
+    for dtype in DTYPES
+    for batch in ((), (B,), (3, B))
+    for masked in (True, False)
+]
+
+
+def gradients(version: Version, drawn: Drawn) -> dict[str, Any]:
     """Return the gradients of x and of the matrices."""
-    x, matrices, mask, d_output = draw(dtype)
+    x, matrices, mask, d_output = drawn.draw()
     own, seen, d = (version.array(a) for a in (x, mask, d_output))
     head = make(version, matrices)
     if version.by_hand:
@@ -93,53 +124,76 @@ def gradients(version: Version, dtype: str) -> dict[str, Any]:
     return {name: version.numpy(t.grad) for name, t in named.items()}
 
 
-@check("head", "definition")
+@check(
+    "head",
+    "definition",
+    [drawn for drawn in DRAWN if drawn.dtype == "float64"],
+)
 def gradients_of_input_and_matrices(trial: Trial) -> None:
     """Compare float64 with the chain rule, within float32's bounds.
 
     The query, key and value that go into the bounds are those of float64:
     as good as exact where a float32 is what is allowed for.
     """
-    x, matrices, mask, d_output = draw("float64")
+    x, matrices, mask, d_output = trial.case.draw()
     q, k, v = (x @ w for w in matrices)
-    scores = np.where(mask, q @ k.mT / math.sqrt(D), -np.inf)
+    scores = q @ k.mT / math.sqrt(D)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
     # dS_ij = P_ij Σ_k (δ_jk - P_ik) dP_ik, with the Jacobian written out.
     jacobian = np.eye(T) - weights[..., None, :]
     jacobian = weights[..., :, None] * jacobian
     d_weights = d_output @ v.mT
-    d_scores = np.einsum("btjk,btk->btj", jacobian, d_weights)
+    d_scores = np.einsum("...tjk,...tk->...tj", jacobian, d_weights)
     scale = 1 / math.sqrt(D)
-    d_q = scale * np.einsum("bij,bjd->bid", d_scores, k)
-    d_k = scale * np.einsum("bij,bid->bjd", d_scores, q)
-    d_v = np.einsum("bij,bie->bje", weights, d_output)
+    d_q = scale * np.einsum("...ij,...jd->...id", d_scores, k)
+    d_k = scale * np.einsum("...ij,...id->...jd", d_scores, q)
+    d_v = np.einsum("...ij,...ie->...je", weights, d_output)
     parts = (d_q, d_k, d_v)
+
+    def flat(array: Any) -> Any:
+        return array.reshape(-1, array.shape[-1])
+
     expected = {
         "x": sum(d @ w.T for d, w in zip(parts, matrices, strict=True)),
-        "w_q": np.einsum("btm,btd->md", x, d_q),
-        "w_k": np.einsum("btm,btd->md", x, d_k),
-        "w_v": np.einsum("btm,bte->me", x, d_v),
+        "w_q": np.einsum("tm,td->md", flat(x), flat(d_q)),
+        "w_k": np.einsum("tm,td->md", flat(x), flat(d_k)),
+        "w_v": np.einsum("tm,te->me", flat(x), flat(d_v)),
     }
-    found = gradients(trial.version, "float64")
+    found = gradients(trial.version, trial.case)
     assert found.keys() == expected.keys(), list(found)
-    # The longest chain of sums: over M, D, T, T, T and both batches.
-    roundings = M + D + 3 * T + B * T + 4 * bounds.FUNCTION_ULPS
     for name, got in found.items():
         size = np.abs(expected[name]).max()
-        error = bounds.gamma(roundings, "float32") * size
+        error = bounds.gamma(ROUNDINGS, "float32") * size
         trial.within(f"gradient of {name}", got, expected[name], error)
 
 
-@check("head", "each other", DTYPES)
+# The longest chain of sums: over M, D, T, T, T and six batches.
+ROUNDINGS = M + D + 3 * T + 3 * B * T + 4 * bounds.FUNCTION_ULPS
+
+
+@check("head", "each other", DRAWN)
 def gradients_agree(trial: Trial) -> None:
     """Compare with autograd, or autograd with what is derived by hand."""
     found = gradients(trial.version, trial.case)
     others = gradients(trial.other, trial.case)
-    wide = gradients(trial.other, "float64")
+    wide = gradients(trial.other, trial.case._replace(dtype="float64"))
     assert found.keys() == others.keys(), list(found)
-    roundings = M + D + 3 * T + B * T + 4 * bounds.FUNCTION_ULPS
     for name, got in found.items():
-        error = bounds.gamma(4 * roundings, trial.case)
+        assert got.dtype == trial.case.dtype, f"{name} is {got.dtype}"
+        error = bounds.gamma(4 * ROUNDINGS, trial.case.dtype)
         error = error * np.abs(wide[name]).max()
         trial.within(f"gradient of {name}", got, others[name], error)
+
+
+@check("head", "closed form", ((), (3,), (3, 2)))
+def without_a_mask_nothing_is_hidden(trial: Trial) -> None:
+    """W_q = 0, W_v = 1, no mask: every position takes the mean of all."""
+    x = np.asarray([[4.0], [8.0], [0.0], [4.0]])
+    x = np.broadcast_to(x, (*trial.case, 4, 1))
+    one = np.ones((1, 1))
+    head = make(trial.version, [0 * one, one, one])
+    output = trial.version.numpy(head(trial.version.array(x)))
+    trial.within("output", output, np.full((*trial.case, 4, 1), 4.0))

@@ -139,3 +139,114 @@ def both_versions_draw_the_same_inputs(trial: Trial) -> None:
     assert len(flat[0]) == 31, len(flat[0])
     for number, (a, b) in enumerate(zip(*flat, strict=True)):
         trial.within(f"input {number}", a, b, bounds.normal_numbers(16))
+
+
+def near(trial: Trial, name: str, got: Any, expected: Any) -> None:
+    """Assert that float32 numbers of order 1 are those of float64."""
+    expected = np.asarray(expected)
+    finite = np.where(np.isfinite(expected), np.abs(expected), 0)
+    error = bounds.gamma(64, np.float32) * max(1.0, finite.max())
+    trial.within(name, got, expected, error)
+
+
+def weights_of(scores: Any) -> Any:
+    """Return the softmax of each row in float64."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@check("lesson", "definition", (0, 1))
+def section_1_is_recomputed(trial: Trial) -> None:
+    """The means of other inputs than the lesson's own, too."""
+    past = trial.version.function("lesson.draw_inputs")(trial.case).past
+    found = trial.version.function("lesson.average_the_past")(past)
+    steps, x = trial.version.numpy(found), trial.version.numpy(past)
+    weights = np.tri(5) / np.arange(1, 6)[:, None]
+    near(trial, "weights", steps["weights"], weights)
+    near(trial, "means", steps["means"], weights @ x)
+
+
+@check("lesson", "definition", [*MATCH, (-0.5, 2.0)])
+def section_2_is_recomputed(trial: Trial) -> None:
+    """The dot products with the five keys, and two rows of weights."""
+    steps = trial.version.numpy(
+        trial.version.function("lesson.match_keys")(trial.case)
+    )
+    keys = [[0.1, 0.9], [0.0, 1.0], [0.9, 0.1], [1.0, 0.0], [0.8, 0.2]]
+    scores = np.asarray(keys) @ np.asarray(trial.case)
+    near(trial, "scores", steps["scores"], scores)
+    near(trial, "weights", steps["weights"], weights_of(scores))
+    near(
+        trial, "sharp weights", steps["sharp_weights"], weights_of(5 * scores)
+    )
+
+
+@check("lesson", "definition", (0, 1))
+def section_3_is_recomputed(trial: Trial) -> None:
+    """Scores, masked scores and weights."""
+    drawn = trial.version.function("lesson.draw_inputs")(trial.case)
+    found = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
+    steps = trial.version.numpy(found)
+    q, k = (trial.version.numpy(a) for a in (drawn.query, drawn.key))
+    scores = q.astype(float) @ k.astype(float).T / np.sqrt(8)
+    masked = np.where(np.tri(5, dtype=bool), scores, -np.inf)
+    near(trial, "scores", steps["scores"], scores)
+    near(trial, "masked scores", steps["masked_scores"], masked)
+    near(trial, "weights", steps["weights"], weights_of(masked))
+
+
+@check("lesson", "definition", (0, 1))
+def section_4_is_recomputed(trial: Trial) -> None:
+    """Deviations of dot products, and mean row maxima of weights."""
+    drawn = trial.version.function("lesson.draw_inputs")(trial.case).widths
+    found = trial.version.function("lesson.vary_width")(drawn)
+    for number, own in enumerate(drawn):
+        a, b, *rows = (trial.version.numpy(x).astype(float) for x in own)
+        D = a.shape[-1]
+        products = (a * b).sum(axis=-1)
+        deviation = products.std(ddof=1)
+        plain, scaled = (
+            weights_of(q @ k.T * scale).max(axis=-1).mean()
+            for q, k, scale in ((*rows[:2], 1.0), (*rows[2:], D**-0.5))
+        )
+        # Each score gathers D roundings of terms of order 1.
+        error = bounds.gamma(8 * D, np.float32) * np.sqrt(D)
+        for name, must in (
+            ("deviation", deviation),
+            ("unscaled", plain),
+            ("scaled", scaled),
+        ):
+            got = getattr(found, name)[number]
+            trial.within(f"{name}, D {D}", got, must, error)
+
+
+@check("lesson", "definition", (True, False))
+def section_5_is_recomputed(trial: Trial) -> None:
+    """Every step of the head."""
+    drawn = [trial.version.numpy(a) for a in inputs(trial.version)[4:]]
+    steps = head_steps(trial.version, drawn, trial.case)
+    x, *matrices = (a.astype(float) for a in drawn)
+    q, k, v = (x @ w for w in matrices)
+    scores = q @ k.T / np.sqrt(8)
+    seen = np.tri(5, dtype=bool) if trial.case else np.ones((5, 5), dtype=bool)
+    masked = np.where(seen, scores, -np.inf)
+    weights = weights_of(masked)
+    expected = (q, k, v, scores, masked, weights, weights @ v)
+    names = ["query", "key", "value", "scores"]
+    names += ["masked_scores", "weights", "output"]
+    assert list(steps) == names, list(steps)
+    for name, must in zip(names, expected, strict=True):
+        near(trial, name, steps[name], must)
+
+
+@check("lesson", "law")
+def another_seed_draws_other_inputs(trial: Trial) -> None:
+    """The seed is 0 unless one is given."""
+    draw = trial.version.function("lesson.draw_inputs")
+    own, zero, one = draw(), draw(0), draw(1)
+    for name in ("past", "query", "key", "x", "w_q", "w_k", "w_v"):
+        a, b, c = (
+            trial.version.numpy(getattr(d, name)) for d in (own, zero, one)
+        )
+        trial.within(name, a, b)
+        assert np.all(a != c), f"{name} is the same for another seed"
