@@ -62,6 +62,11 @@ def exact(array: Any) -> Bounded:
     return Bounded(value, np.zeros_like(value))
 
 
+# The largest error that a bound may allow, as a share of the largest value
+# of its tensor.
+WIDEST = 1 / 64
+
+
 def unit_roundoff(dtype: Any) -> float:
     """Return u: half the distance from 1 to the next number."""
     return format_of(dtype).u
@@ -399,3 +404,20 @@ def in_groups(
 
     parts = total(Bounded(*map(split, a)), dtype)
     return Bounded(parts.value[..., 0], parts.error[..., 0])
+
+
+def can_fail(values: Any, error: Any, dtype: str) -> bool:
+    """Return whether a bound is small beside what it bounds.
+
+    What is exactly 0 must come out as 0, or all but.
+    """
+    finite = np.isfinite(values)
+    allowed = np.broadcast_to(error, finite.shape)[finite].max(initial=0.0)
+    largest = np.abs(np.asarray(values)[finite]).max(initial=0.0)
+    if largest == 0:
+        return bool(allowed < 1e-6)
+    # Below the smallest normal number there are no digits to hold.
+    lost = largest < format_of(dtype).tiny
+    # bfloat16 has 8 bits: a dozen roundings of it are allowed for.
+    widest = max(WIDEST, 12 * format_of(dtype).u)
+    return bool(lost or allowed <= widest * largest)

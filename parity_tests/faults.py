@@ -1384,7 +1384,8 @@ def copy_of(side: str, **rooms: str) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
         finally:
             sys.path.remove(folder)
-            for module in [m for m in sys.modules if m.startswith(name)]:
+            own = [m for m in sys.modules if m.split(".")[0] == name]
+            for module in own:
                 del sys.modules[module]
 
 

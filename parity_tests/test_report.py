@@ -12,8 +12,6 @@ import pytest
 
 from parity_tests import accuracy, fault_report, suite
 from parity_tests.__main__ import main
-from parity_tests.cases import BY_NAME
-from parity_tests.checks import sdpa as sdpa_checks
 from parity_tests.faults import FAULTS, copy_of, mutated
 from parity_tests.suite import chosen, run
 from parity_tests.versions import NUMPY, Version
@@ -133,8 +131,3 @@ def test_no_version_is_less_accurate_than_torchs_function(dtype: str) -> None:
 def test_the_accuracy_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["accuracy", "--longest", "1"]) == 2
     assert "expected 256 or more" in capsys.readouterr().err
-
-
-def test_step_bounds_are_kept() -> None:
-    case = BY_NAME["rank 4"]
-    assert sdpa_checks.step_bounds(case) is sdpa_checks.step_bounds(case)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from ..suite import Trial, check
 
@@ -311,10 +312,8 @@ def good() -> dict[str, Any]:
 
 
 ATTENTION = "sdpa.scaled_dot_product_attention"
-PATHS = (
-    ATTENTION,
-    "sdpa.attention_steps",
-)
+STEPS = "sdpa.attention_steps"
+PATHS = (ATTENTION, STEPS)
 
 
 @check("arguments", "law", BAD)
@@ -398,6 +397,118 @@ def a_drawn_dropout_takes_any_kind_of_number(trial: Trial) -> None:
     trial.within("kinds of output", np.unique(output), [0.0, 2.0])
 
 
+STRANGERS = [
+    (name, kind)
+    for name in ("query", "key", "value", "attn_mask", "keep")
+    for kind in ("another library", "another precision")
+    if (name, kind) != ("keep", "another precision")
+]
+
+
+def stranger(trial: Trial, kind: str, array: Any) -> Any:
+    """Return an array that a version must not take for one of its own.
+
+    Of the other version's library, or of a precision that neither has:
+    floats of 80 bits or more on one side and of 8 on the other.
+    """
+    if kind == "another library":
+        return trial.other.array(array)
+    if trial.version.by_hand:
+        return array.astype(np.longdouble)
+    return torch.tensor(array).to(torch.float8_e4m3fn)
+
+
+@check("arguments", "law", STRANGERS)
+def strangers_are_refused_by_name(trial: Trial) -> None:
+    """The error names the argument, and what was expected."""
+    name, kind = trial.case
+    named = {n: trial.version.array(x) for n, x in good().items()}
+    plain = {"attn_mask": zeros(5, 7), "keep": zeros(5, 7, dtype=np.bool_)}
+    own = stranger(trial, kind, (plain | good())[name])
+    if kind == "another precision" and not hasattr(own, "numpy"):
+        # Where a long double is no longer than a double there is no case.
+        own = own if own.itemsize > 8 else own.astype(np.complex128)
+    function = trial.version.function(ATTENTION)
+    found: Exception | None = None
+    try:
+        function(**(named | {name: own}))
+    except TypeError as error:
+        found = error
+    assert found is not None, f"{name} of {kind} was accepted"
+    part = "expected an array" if kind == "another library" else "dtype"
+    assert str(found).startswith(name), str(found)
+    assert part in str(found), str(found)
+
+
+PLACED: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "window": {"window": (1, 2)},
+    "dropout": {"dropout_p": 0.5},
+    "groups": {"enable_gqa": True},
+    "cap": {"soft_cap": 2.0},
+    "a mask from elsewhere": {"attn_mask": np.ones((5, 7), dtype=bool)},
+    "no keys": {"key": zeros(2, 6, 0, 4), "value": zeros(2, 6, 0, 3)},
+    "half": {n: a.astype(np.float16) for n, a in good().items()},
+}
+
+
+@check("arguments", "law", list(PLACED))
+def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
+    """Shape, dtype and device, also where there are no numbers to compute.
+
+    torch has such a device, "meta"; what is made on the way (masks, what
+    dropout keeps) must be made beside it.
+    """
+    options = dict(PLACED[trial.case])
+    arrays = {n: options.pop(n, a) for n, a in good().items()}
+    if trial.case == "groups":
+        arrays |= {n: a[:, :3] for n, a in arrays.items() if n != "query"}
+    own = {n: trial.version.array(a) for n, a in arrays.items()}
+    if not trial.version.by_hand:
+        own = {n: a.to("meta") for n, a in own.items()}
+        options = {n: trial.version.array(a) for n, a in options.items()}
+        if "attn_mask" in options:
+            options["attn_mask"] = options["attn_mask"].to("meta")
+    steps = trial.version.function(STEPS)(**own, **options)
+    for name, step in steps._asdict().items():
+        wide = (
+            own["value"].shape[-1:]
+            if name == "output"
+            else (own["key"].shape[-2],)
+        )
+        shape = (2, 6, 5) if name == "log_sum_exp" else (2, 6, 5, *wide)
+        assert tuple(step.shape) == shape, f"{name} is {step.shape}"
+        assert getattr(step, "device", None) == own["query"].device, name
+    assert steps.output.dtype == own["query"].dtype, steps.output.dtype
+    ones = {n: np.ones(a.shape, dtype=F32) for n, a in good().items()}
+    control = trial.call(ATTENTION, **ones)
+    trial.within("output", control, np.ones((2, 6, 5, 3)), 1e-6)
+
+
+@check("arguments", "law", ("bool", "float32"))
+def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
+    """There and back again: the same entries, strided or read-only."""
+    rng = np.random.default_rng(15)
+    array = (rng.standard_normal((6, 5, 4)) * 2).astype(trial.case)
+    array.flags.writeable = False
+    package = trial.version.package
+    for view in (array, array[::-2], array.mT, array[:0], array[0, 0, 0:1]):
+        own = package.from_numpy(view)
+        assert package.arrays.is_array(own), type(own)
+        back = package.to_numpy(own)
+        assert back.dtype == view.dtype, back.dtype
+        trial.within("array", back, view)
+    if not trial.version.by_hand:
+        # Another library's array is a copy: it keeps what it was given.
+        given = np.array(array)
+        own = package.from_numpy(given)
+        given[...] = 0
+        trial.within("copy", package.to_numpy(own), array)
+    one = trial.call("softmax.softmax", array.astype(F32)[:, :, :1])
+    trial.within("weights", one, np.ones((6, 5, 1)))
+
+
 WIDE = {"scale": 1e39, "soft_cap": 1e39, "window": (1, 2)}
 
 
@@ -451,6 +562,27 @@ BACK = [
         d_log_sum_exp=zeros(2, 6, 1),
     ),
     bad("no keep", ValueError, "keep is None, expected", dropout_p=0.5),
+    bad("no keep, p 1", ValueError, "keep is None, expected", dropout_p=1),
+    bad("a number", TypeError, "d_output is 1.0 (float)", d_output=1.0),
+    bad(
+        "nothing, with a log-sum-exp",
+        TypeError,
+        "d_output is None",
+        d_output=None,
+        d_log_sum_exp=zeros(2, 6, 5),
+    ),
+    bad(
+        "one axis too few",
+        ValueError,
+        "d_output has shape (6, 5, 3), expected (2, 6, 5, 3)",
+        d_output=zeros(6, 5, 3),
+    ),
+    bad(
+        "an axis kept",
+        ValueError,
+        "d_log_sum_exp has shape (2, 6, 5, 1), expected (2, 6, 5)",
+        d_log_sum_exp=zeros(2, 6, 5, 1),
+    ),
 ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import torch
 
@@ -9,6 +12,14 @@ from ..bounds import normal_numbers
 from ..suite import Trial, check
 
 SEEDS = (0, 1, 2, 3, 17, 2**31, 2**32 - 1, 2**32, 2**63 + 5, -1)
+
+
+@contextmanager
+def manual_seed(seed: int) -> Iterator[None]:
+    """Seed torch's global stream, and put it back where it was after."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 @check("generator", "SDPA", SEEDS)
@@ -19,22 +30,22 @@ def every_size_to_100_from_one_stream(trial: Trial) -> None:
     shows in the next.
     """
     stream = trial.version.function("generator.Generator")(trial.case)
-    torch.manual_seed(trial.case)
-    for size in range(101):
+    with manual_seed(trial.case):
+        expected = [torch.randn(size).numpy() for size in range(101)]
+    for size, must in enumerate(expected):
         got = trial.version.numpy(stream.randn(size))
         assert got.dtype == np.float32, f"the numbers are {got.dtype}"
-        expected = torch.randn(size).numpy()
-        trial.within(f"randn({size})", got, expected, normal_numbers(size))
+        trial.within(f"randn({size})", got, must, normal_numbers(size))
 
 
 @check("generator", "SDPA", (*range(1, 101), 1000 * 1024))
 def the_first_numbers_after_manual_seed(trial: Trial) -> None:
     """Draw once, with the size as the seed."""
     size = trial.case
-    torch.manual_seed(size)
     stream = trial.version.function("generator.Generator")(size)
     got = trial.version.numpy(stream.randn(size))
-    expected = torch.randn(size).numpy()
+    with manual_seed(size):
+        expected = torch.randn(size).numpy()
     trial.within("randn", got, expected, normal_numbers(size))
 
 
@@ -43,36 +54,55 @@ def a_million_numbers(trial: Trial) -> None:
     """Draw (1000, 1024) with each seed."""
     stream = trial.version.function("generator.Generator")(trial.case)
     got = trial.version.numpy(stream.randn(1000, 1024))
-    torch.manual_seed(trial.case)
-    expected = torch.randn(1000, 1024).numpy()
+    with manual_seed(trial.case):
+        expected = torch.randn(1000, 1024).numpy()
     trial.within("randn", got, expected, normal_numbers(got.size))
 
 
-@check("generator", "SDPA")
-def a_number_kept_back_survives_a_large_draw(trial: Trial) -> None:
+ODD: dict[str, list[tuple[int, ...]]] = {
+    "from a call for 3": [(3,), (4, 5), (2,), (17,), (), (2, 0), (1,)],
+    "from a call for 1": [(1,), (32,), (1,), (100,), (1, 1, 1)],
+    "over a large draw": [(5,), (1000,), (5,), (16,), (15,), (16,), (1,)],
+}
+
+
+@check("generator", "SDPA", list(ODD))
+def a_number_kept_back_survives(trial: Trial) -> None:
     """An odd number of numbers leaves one for the next small draw."""
     stream = trial.version.function("generator.Generator")(0)
-    torch.manual_seed(0)
-    for shape in ((3,), (4, 5), (2,), (17,), (), (2, 0), (1,)):
+    with manual_seed(0):
+        expected = [torch.randn(shape).numpy() for shape in ODD[trial.case]]
+    for shape, must in zip(ODD[trial.case], expected, strict=True):
         got = trial.version.numpy(stream.randn(*shape))
-        expected = torch.randn(shape).numpy()
-        trial.within(f"randn{shape}", got, expected, normal_numbers(got.size))
+        trial.within(f"randn{shape}", got, must, normal_numbers(got.size))
 
 
-@check("generator", "law")
+@check("generator", "law", ("NumPy", "torch"))
 def a_stream_is_its_own(trial: Trial) -> None:
-    """Drawing leaves the libraries' global streams where they were."""
-    torch.manual_seed(5)
-    before = torch.get_rng_state(), repr(np.random.get_state())
+    """Drawing leaves a library's global stream where it was."""
+
+    def state() -> str:
+        if trial.case == "torch":
+            return str(torch.get_rng_state().tolist())
+        return repr(np.random.get_state())
+
+    before = state()
     stream = trial.version.function("generator.Generator")(3)
     first = trial.version.numpy(stream.randn(3, 7))
-    assert torch.equal(torch.get_rng_state(), before[0]), "torch's has moved"
-    assert repr(np.random.get_state()) == before[1], "NumPy's has moved"
+    assert state() == before, f"{trial.case}'s global stream has moved"
     assert first.any(), "the numbers are 0"
-    # Nor does a second stream move the first.
-    other = trial.version.function("generator.Generator")(3)
-    trial.version.function("generator.Generator")(4).randn(2)
-    trial.within("numbers", trial.version.numpy(other.randn(3, 7)), first)
+
+
+@check("generator", "law", (4, 40))
+def one_stream_does_not_move_another(trial: Trial) -> None:
+    """Two streams of one seed, drawn from in turn, give the same."""
+    make = trial.version.function("generator.Generator")
+    one, other, third = make(3), make(3), make(4)
+    for size in (trial.case, 3, trial.case):
+        first = trial.version.numpy(one.randn(size))
+        third.randn(size)
+        trial.within("numbers", trial.version.numpy(other.randn(size)), first)
+        assert first.any(), "the numbers are 0"
 
 
 @check("generator", "law")

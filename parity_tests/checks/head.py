@@ -188,6 +188,24 @@ def gradients_agree(trial: Trial) -> None:
         trial.within(f"gradient of {name}", got, others[name], error)
 
 
+@check("head", "law", (False, True))
+def masks_of_every_rank_count_the_same(trial: Trial) -> None:
+    """A mask (T, T) is the mask (B, T, T) that has it for each sequence."""
+    x, matrices, mask, _ = draw("float64")
+    if trial.case:
+        mask = mask & ~np.eye(T, dtype=bool)
+    head, own = make(trial.version, matrices), trial.version.array(x)
+    outputs = [
+        trial.version.numpy(head(own, trial.version.array(seen.copy())))
+        for seen in (mask, np.broadcast_to(mask, (B, T, T)))
+    ]
+    trial.within("output", *outputs)
+    row = np.full((B, E), 0.0) if trial.case else x[:, 0] @ matrices[2]
+    error = bounds.gamma(M + 1, "float64") * np.abs(x).sum() * 4
+    trial.within("row 0", outputs[0][:, 0], row, error)
+    assert outputs[0].any(), "the output is 0"
+
+
 @check("head", "closed form", ((), (3,), (3, 2)))
 def without_a_mask_nothing_is_hidden(trial: Trial) -> None:
     """W_q = 0, W_v = 1, no mask: every position takes the mean of all."""

@@ -65,7 +65,7 @@ def witnessed() -> Iterator[Witnessed]:
     takes a mask with is_causal; it departs on masks of rank 0 and 1, on
     masks of another dtype, on what is not a number behind a mask, on groups
     of heads without an axis of heads, and in its fused kernel on a scale of
-    NaN.
+    NaN. Over many keys in a half type it rounds too much to tell anything.
     """
     for case in CASES:
         extra = case.window or case.soft_cap or case.dropout_p or case.keep
@@ -74,7 +74,8 @@ def witnessed() -> Iterator[Witnessed]:
             case.mask.kind not in ("bool", "float") or len(case.mask.shape) < 2
         )
         headless = case.enable_gqa and len(case.query) < 3
-        if extra or odd or headless:
+        lossy = case.dtype in bounds.HALF and case.key[-2] > 128
+        if extra or odd or headless or lossy:
             continue
         for backend in BACKENDS:
             if backend != "flash" and not both:
@@ -181,11 +182,17 @@ def gradient_testimony(
         upstream = TORCH.array(inputs.d_output, case.dtype)
         torch.autograd.backward(own, upstream)
     errors = bounds.gradients(inputs, case.dtype)
-    return {
+    found = {
         name: (TORCH.numpy(named[name].grad), 2 * errors[name].error)
         for name in asked
         # An empty mask gets no gradient from it.
         if named[name].grad is not None
+    }
+    # A gradient that is nothing but rounding tells nothing.
+    return {
+        name: (gradient, error)
+        for name, (gradient, error) in found.items()
+        if bounds.can_fail(gradient, error, case.dtype)
     }
 
 
