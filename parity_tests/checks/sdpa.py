@@ -114,7 +114,11 @@ def every_gradient_is_the_definitions(trial: Trial) -> None:
         for name, got in found.items():
             nearest, missing = exact[name]
             inner = name in ("weights", "scores")
-            if name != "attn_mask":
+            if name == "attn_mask":
+                mask = build(case).attn_mask
+                assert mask is not None
+                assert got.dtype == mask.dtype, f"its gradient: {got.dtype}"
+            else:
                 has_dtype(f"gradient of {name}", got, case.dtype, not inner)
             bound = np.broadcast_to(errors[name], nearest.shape)
             trial.within(f"gradient of {name}", got, nearest, bound, missing)

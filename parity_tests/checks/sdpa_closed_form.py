@@ -561,7 +561,7 @@ def a_million_keys_that_are_the_same(trial: Trial) -> None:
     trial.within("output", got, np.full((1, trial.case), 0.1), 1e-13)
 
 
-@check("sdpa", "law", ("plain", "causal", "groups", "values"))
+@check("sdpa", "law", ("plain", "causal", "groups", "one group", "values"))
 def a_drawn_dropout_is_each_weights_own(trial: Trial) -> None:
     """Scores 0, p = ¼: a weight is 0 or 1/n/¾, drawn apart from all others.
 
@@ -569,6 +569,7 @@ def a_drawn_dropout_is_each_weights_own(trial: Trial) -> None:
     """
     shapes = {
         "groups": [(4, 6, 33, 2), (4, 3, 33, 2), (4, 3, 33, 33)],
+        "one group": [(4, 6, 33, 2), (4, 1, 33, 2), (4, 1, 33, 33)],
         "values": [(1, 6, 33, 2), (1, 6, 33, 2), (4, 6, 33, 33)],
     }
     same = [(4, 6, 33, 2), (4, 6, 33, 2), (4, 6, 33, 33)]
@@ -576,7 +577,7 @@ def a_drawn_dropout_is_each_weights_own(trial: Trial) -> None:
     options = {
         "dropout_p": 0.25,
         "is_causal": trial.case == "causal",
-        "enable_gqa": trial.case == "groups",
+        "enable_gqa": "group" in trial.case,
     }
     drawn[2] = drawn[2] + np.eye(33, dtype=F32)
     output = trial.call(ATTENTION, *drawn, **options)
