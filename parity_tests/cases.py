@@ -566,6 +566,51 @@ def crossings() -> Iterator[Case]:
         )
         long = ((2, L, D), (2, 257, D), (2, 257, E))
         yield Case(f"{dtype}, S 257", *long, dtype=dtype, gradient=False)
+        yield Case(f"{dtype}, window", dtype=dtype, window=(2, 1))
+        yield Case(
+            f"{dtype}, cap, scale", dtype=dtype, soft_cap=0.7, scale=0.3
+        )
+        yield Case(
+            f"{dtype}, cap, scale, causal, masked",
+            dtype=dtype,
+            soft_cap=0.7,
+            scale=0.3,
+            is_causal=True,
+            mask=Mask("float", (B, 1, L, S)),
+        )
+    yield Case(
+        "float64, D 7", (B, L, 7), (B, S, 7), (B, S, E), dtype="float64"
+    )
+    yield Case(
+        "float64, D 7, causal",
+        (B, 3, L, 7),
+        (B, 3, S, 7),
+        (B, 3, S, E),
+        dtype="float64",
+        is_causal=True,
+    )
+    few = ((B, H, L, D), (B, G, S, D), (B, G, S, E))
+    grouped = Case("groups", *few, enable_gqa=True)
+    yield replace(grouped, name="groups, scale 0.3", scale=0.3)
+    yield replace(grouped, name="groups, cap 0.7", soft_cap=0.7)
+    yield replace(
+        grouped, name="groups, scale -2.0, causal", scale=-2.0, is_causal=True
+    )
+    yield Case("scale 0, causal", scale=0.0, is_causal=True)
+    biases: tuple[Shape, ...] = (
+        (B, H, L, S),
+        (B, 1, 1, S),
+        (L, S),
+        (S,),
+        (),
+    )
+    for shape in biases:
+        yield Case(
+            f"float64 throughout, bias {shape}",
+            dtype="float64",
+            mask=Mask("float", shape),
+        )
+        yield Case(f"bias of float64, {shape}", mask=Mask("float64", shape))
     for keys in (128, 129, 257):
         yield Case(
             f"S {keys}", (2, D), (keys, D), (keys, E), gradient=keys == 129
@@ -592,12 +637,17 @@ def crossings() -> Iterator[Case]:
         yield Case(
             f"B = L = S, mask {shape}", *square, mask=Mask("bool", shape)
         )
+        yield Case(
+            f"B = L = S, bias {shape}", *square, mask=Mask("float", shape)
+        )
         yield Case(f"B = L = S, keep {shape}", *square, keep=shape)
     kept: tuple[Shape, ...] = (
         (H, 1, S),
         (H, L, S),
         (B, 1, 1, S),
         (L, 1),
+        (1, S),
+        (1, 1, S),
         (S,),
     )
     for dropout_p in (0.0, 0.3):

@@ -98,6 +98,21 @@ def test_the_fused_kernel_makes_0_of_a_scale_of_nan() -> None:
     assert bool(torch.isnan(ours).all())
 
 
+@pytest.mark.parametrize("scale", [-0.5, 0.0])
+def test_the_fused_kernel_scales_the_causal_mask(scale: float) -> None:
+    # It multiplies the -inf of the triangle too: by -0.5 that is +inf, and
+    # by 0 NaN.
+    with backend("flash"):
+        fused = sdpa(Q, K, V, is_causal=True, scale=scale)
+    assert bool(torch.isnan(fused).any())
+    with backend("math"):
+        assert bool((sdpa(Q, K, V, is_causal=True, scale=scale) == 1).all())
+    ours = torch_impl.scaled_dot_product_attention(
+        Q, K, V, is_causal=True, scale=scale
+    )
+    assert bool((ours == 1).all())
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_the_fused_kernel_rounds_weights_to_a_half_type(
     dtype: torch.dtype,

@@ -150,10 +150,11 @@ class Version:
         d_output = self.array(inputs.d_output, dtype)
         d_lse = self.array(inputs.d_log_sum_exp)
         if self.by_hand:
-            backward = self.function(
-                "sdpa.scaled_dot_product_attention_backward"
-            )
+            path = "sdpa.scaled_dot_product_attention_backward"
+            backward = self.function(path)
             found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
+            upstream = (inputs.d_output, inputs.d_log_sum_exp)
+            self.unwritten(path, upstream, (d_output, d_lse))
             return present(self.numpy(found))
         leaves = {name: arguments[name] for name in LEAVES}
         recorded([leaf for leaf in leaves.values() if leaf is not None])

@@ -190,6 +190,20 @@ def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
 
 
 @check("attention", "closed form", ("float32", "float64"))
+def a_mask_that_forbids_all_is_no_missing_mask(trial: Trial) -> None:
+    """False throughout: weights 0, output 0."""
+    ones = np.ones((3, 2), dtype=trial.case)
+    nothing = np.zeros((3, 3), dtype=bool)
+    weights = trial.call("attention.attention_weights", ones @ ones.T, nothing)
+    trial.within("weights", weights, np.zeros((3, 3)))
+    output = trial.call("attention.attention", ones, ones, ones, nothing)
+    trial.within("output", output, np.zeros((3, 2)))
+    output = trial.call("attention.attention", ones, ones, ones, ~nothing)
+    error = 4 * np.spacing(np.asarray(1, dtype=trial.case))
+    trial.within("output", output, ones, error)
+
+
+@check("attention", "closed form", ("float32", "float64"))
 def nothing_to_see_gives_nothing(trial: Trial) -> None:
     """A mask that is False throughout: 0, and no gradient."""
     rng = np.random.default_rng(13)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from .. import bounds
 from ..suite import Trial, check
@@ -31,6 +32,9 @@ def nothing_is_left_of_p_1_and_all_of_p_0(trial: Trial) -> None:
     keep = np.ones((2, 3), dtype=bool)
     none = trial.call("dropout.dropout", weights, 1.0, keep)
     trial.within("p = 1", none, np.zeros((2, 3)))
+    path = "dropout.dropout"
+    (back,) = trial.version.gradients_of(path, weights, weights, 1.0, keep)
+    trial.within("gradient, p = 1", back, np.zeros((2, 3)))
     keep[1, 1] = False
     every = trial.call("dropout.dropout", weights, 0.0, keep)
     trial.within("p = 0", every, keep.astype(trial.case))
@@ -52,10 +56,30 @@ def weights_are_kept_or_gone(trial: Trial) -> None:
     trial.within("gradient", back, expected, error)
 
 
-@check("dropout", "law", (0.0, 0.1, 0.75))
+@check("dropout", "law")
+def a_draw_is_one_of_the_librarys_own(trial: Trial) -> None:
+    """NumPy's draws leave its global stream alone; torch's come from it."""
+    path, shape = "dropout.draw_keep", (64, 65)
+    before = repr(np.random.get_state())
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        state = torch.get_rng_state()
+        one, other = (trial.call(path, shape, 0.5) for _ in range(2))
+        moved = not torch.equal(torch.get_rng_state(), state)
+        torch.manual_seed(7)
+        again = trial.call(path, shape, 0.5)
+    assert repr(np.random.get_state()) == before, "NumPy's stream has moved"
+    assert np.any(one != other), "two draws are the same"
+    assert moved != trial.version.by_hand, "torch's stream"
+    # Whoever seeds torch gets the same dropout again.
+    seeded = not trial.version.by_hand
+    assert np.array_equal(one, again) == seeded, "the seed and the draw"
+
+
+@check("dropout", "law", (0.0, 2.0**-13, 0.1, 0.75))
 def each_weight_is_kept_with_probability_one_minus_p(trial: Trial) -> None:
     """Of n draws the share that is kept lies within 6 deviations."""
-    keep = trial.call("dropout.draw_keep", (100, 1000), trial.case)
+    keep = trial.call("dropout.draw_keep", (1000, 1000), trial.case)
     assert keep.dtype == bool, f"keep is {keep.dtype}"
     deviation = np.sqrt(trial.case * (1 - trial.case) / keep.size)
     trial.within("share", keep.mean(), 1 - trial.case, 6 * deviation)

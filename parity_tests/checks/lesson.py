@@ -250,3 +250,15 @@ def another_seed_draws_other_inputs(trial: Trial) -> None:
         )
         trial.within(name, a, b)
         assert np.all(a != c), f"{name} is the same for another seed"
+
+
+@check("lesson", "law", (0, 1))
+def inputs_have_the_deviations_they_are_to_have(trial: Trial) -> None:
+    """1, and ¼ for the matrices: within 6 deviations of a deviation."""
+    drawn = trial.version.function("lesson.draw_inputs")(trial.case)
+    matrices = [trial.version.numpy(a) for a in drawn[5:]]
+    rows = [trial.version.numpy(a) for a in (*drawn[:3], drawn.x)]
+    for name, arrays, must in (("matrices", matrices, 0.25), ("x", rows, 1.0)):
+        numbers = np.concatenate([a.ravel() for a in arrays])
+        error = 6 * must / np.sqrt(2 * numbers.size)
+        trial.within(name, numbers.std(), must, error)
