@@ -54,7 +54,7 @@ class MultiHead:
 
     `w_q` is (M, H·D), `w_k` (N, G·D), `w_v` (N, G·E), `w_o` (H·E, M), and
     each may have a bias as wide as its result. N is the width of what is
-    attended to: M, or that of another sequence.
+    attended to: M, or that of another sequence. `scale` None is 1/√D.
     """
 
     def __init__(
@@ -69,8 +69,9 @@ class MultiHead:
         b_k: Array | None = None,
         b_v: Array | None = None,
         b_o: Array | None = None,
+        scale: float | None = None,
     ) -> None:
-        self.H, self.G = H, G
+        self.H, self.G, self.scale = H, G, scale
         self.w_q, self.b_q = w_q, b_q
         self.w_k, self.b_k = w_k, b_k
         self.w_v, self.b_v = w_v, b_v
@@ -105,6 +106,7 @@ class MultiHead:
             value,
             attn_mask,
             is_causal=is_causal,
+            scale=self.scale,
             enable_gqa=True,
         )
 
@@ -178,6 +180,7 @@ def multi_head_backward(
         value,
         attn_mask,
         is_causal=is_causal,
+        scale=layer.scale,
         enable_gqa=True,
     )
     source = x if context is None else context

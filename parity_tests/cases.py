@@ -543,6 +543,16 @@ def crossings() -> Iterator[Case]:
         mask=Mask("float", (4, L, S)),
     )
     yield Case("query of rank 3", (H, L, D), mask=Mask("bool", (L, S)))
+    low = ((L, D), (B, 1, S, D), (B, 1, S, E))
+    yield Case("query of rank 2", *low)
+    yield Case(
+        "query of rank 2, bool mask", *low, mask=Mask("bool", (B, 1, L, S))
+    )
+    yield Case("query of rank 2, bias", *low, mask=Mask("float", (B, 1, L, S)))
+    yield Case("query of rank 2, causal", *low, is_causal=True)
+    yield Case("query of rank 2, dropped", *low, dropout_p=0.3)
+    yield Case("query of rank 2, one head", (L, D), (1, S, D), (1, S, E))
+    yield Case("value of rank 3 alone", (L, D), (S, D), (1, S, E))
     yield Case("query of batch 1", (1, H, L, D), is_causal=True)
     yield Case(
         "masks by batch of keys", (1, H, L, D), mask=Mask("bool", (B, 1, L, S))

@@ -48,7 +48,7 @@ class MultiHead(nn.Module):
 
     `w_q` is (M, H·D), `w_k` (N, G·D), `w_v` (N, G·E), `w_o` (H·E, M), and
     each may have a bias as wide as its result. N is the width of what is
-    attended to: M, or that of another sequence.
+    attended to: M, or that of another sequence. `scale` None is 1/√D.
     """
 
     def __init__(
@@ -63,9 +63,10 @@ class MultiHead(nn.Module):
         b_k: Array | None = None,
         b_v: Array | None = None,
         b_o: Array | None = None,
+        scale: float | None = None,
     ) -> None:
         super().__init__()
-        self.H, self.G = H, G
+        self.H, self.G, self.scale = H, G, scale
         self.w_q, self.b_q = nn.Parameter(w_q), _parameter(b_q)
         self.w_k, self.b_k = nn.Parameter(w_k), _parameter(b_k)
         self.w_v, self.b_v = nn.Parameter(w_v), _parameter(b_v)
@@ -100,6 +101,7 @@ class MultiHead(nn.Module):
             value,
             attn_mask,
             is_causal=is_causal,
+            scale=self.scale,
             enable_gqa=True,
         )
 

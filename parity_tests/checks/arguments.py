@@ -447,7 +447,8 @@ PLACED: dict[str, dict[str, Any]] = {
     "dropout": {"dropout_p": 0.5},
     "groups": {"enable_gqa": True},
     "cap": {"soft_cap": 2.0},
-    "a mask from elsewhere": {"attn_mask": np.ones((5, 7), dtype=bool)},
+    "a mask": {"attn_mask": np.ones((5, 7), dtype=bool)},
+    "a bias from elsewhere": {"attn_mask": zeros(5, 7)},
     "no keys": {"key": zeros(2, 6, 0, 4), "value": zeros(2, 6, 0, 3)},
     "half": {n: a.astype(np.float16) for n, a in good().items()},
 }
@@ -458,7 +459,7 @@ def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
     """Shape, dtype and device, also where there are no numbers to compute.
 
     torch has such a device, "meta"; what is made on the way (masks, what
-    dropout keeps) must be made beside it.
+    dropout keeps) must be made beside it, and a bias is brought there.
     """
     options = dict(PLACED[trial.case])
     arrays = {n: options.pop(n, a) for n, a in good().items()}
@@ -468,7 +469,7 @@ def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
     if not trial.version.by_hand:
         own = {n: a.to("meta") for n, a in own.items()}
         options = {n: trial.version.array(a) for n, a in options.items()}
-        if "attn_mask" in options:
+        if trial.case == "a mask":
             options["attn_mask"] = options["attn_mask"].to("meta")
     steps = trial.version.function(STEPS)(**own, **options)
     for name, step in steps._asdict().items():

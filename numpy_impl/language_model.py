@@ -1,0 +1,346 @@
+"""A language model: which character comes next, and how it is learned.
+
+Each character becomes a row of numbers, and the number of its position adds
+another; blocks of attention and a small network let the positions speak to
+each other; the last row is compared with every character of the vocabulary.
+The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): pre-norm,
+causal, each part adding to what passes through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .arrays import Array, Indices, Mask
+from .attention import broadcast_backward
+from .layer_norm import LayerNorm, layer_norm_backward
+from .multi_head import (
+    MultiHead,
+    multi_head_backward,
+    project,
+    project_backward,
+)
+from .softmax import log_softmax, softmax
+
+
+class FeedForward:
+    """A network for each position alone: relu(x W_1 + b_1) W_2 + b_2.
+
+    `w_1` is (M, F), `w_2` (F, M) (Vaswani et al. 2017, equation 2).
+    """
+
+    def __init__(self, w_1: Array, b_1: Array, w_2: Array, b_2: Array) -> None:
+        self.w_1, self.b_1 = w_1, b_1
+        self.w_2, self.b_2 = w_2, b_2
+
+    def __call__(self, x: Array) -> Array:
+        """Return what the network makes of each position: (..., T, M)."""
+        hidden = relu(project(x, self.w_1, self.b_1))
+        return project(hidden, self.w_2, self.b_2)
+
+
+def relu(x: Array) -> Array:
+    """Return x where it is positive, and 0 elsewhere."""
+    return np.where(x > 0, x, 0.0)
+
+
+class Block:
+    """A block: attention, then a feed-forward network, each added to x.
+
+    h = x + attention(norm_1(x))        y = h + feed_forward(norm_2(h))
+    """
+
+    def __init__(
+        self,
+        norm_1: LayerNorm,
+        attention: MultiHead,
+        norm_2: LayerNorm,
+        feed_forward: FeedForward,
+    ) -> None:
+        self.norm_1 = norm_1
+        self.attention = attention
+        self.norm_2 = norm_2
+        self.feed_forward = feed_forward
+
+    def __call__(self, x: Array) -> Array:
+        """Return what the block makes of x: (..., T, M)."""
+        h = x + self.attention(self.norm_1(x), is_causal=True)
+        y: Array = h + self.feed_forward(self.norm_2(h))
+        return y
+
+
+class LanguageModel:
+    """A model of the next character, of V, from all before it.
+
+    `token` (V, M) has a row for each character, `position` (T, M) one for
+    each place, of which there are T. `output` (M, V) turns the last row
+    into a score for each character; None takes the transposed `token`
+    (Press and Wolf 2017, arXiv:1608.05859).
+    """
+
+    def __init__(
+        self,
+        token: Array,
+        position: Array,
+        blocks: list[Block],
+        norm: LayerNorm,
+        output: Array | None = None,
+    ) -> None:
+        self.token = token
+        self.position = position
+        self.output = output
+        self.blocks = blocks
+        self.norm = norm
+
+    def embed(self, ids: Indices) -> Array:
+        """Return the rows of characters and positions: (..., T, M)."""
+        T = ids.shape[-1]
+        taken = np.take(self.token, ids, axis=0)
+        return taken + self.position[:T, :]
+
+    def unembed(self, x: Array) -> Array:
+        """Return a score for each character: (..., T, M) to (..., T, V)."""
+        matrix = self.token.mT if self.output is None else self.output
+        return x @ matrix
+
+    def __call__(self, ids: Indices) -> Array:
+        """Return the scores (logits) of the next character: (..., T, V)."""
+        x = self.embed(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.unembed(self.norm(x))
+
+    def weights(self, ids: Indices) -> list[Array]:
+        """Return the weights of attention, (..., H, T, T), of each block."""
+        x, found = self.embed(ids), []
+        for block in self.blocks:
+            steps = block.attention.steps(block.norm_1(x), is_causal=True)
+            found.append(steps.weights)
+            x = block(x)
+        return found
+
+
+def initial_model(
+    randn: Callable[..., Array],
+    V: int,
+    T: int,
+    M: int,
+    H: int,
+    F: int,
+    blocks: int,
+    scale: float | None = None,
+) -> LanguageModel:
+    """Return a model that has learned nothing: float32, drawn by `randn`.
+
+    Rows of characters and positions have entries of deviation 1, and so has
+    what a matrix with entries of deviation 1/√rows makes of them. `scale`
+    is that of every attention.
+    """
+
+    def matrix(rows: int, columns: int) -> Array:
+        return randn(rows, columns) / math.sqrt(rows)
+
+    def norm() -> LayerNorm:
+        return LayerNorm(constant(1.0, M), constant(0.0, M))
+
+    def block() -> Block:
+        w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
+        heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
+        first, second = matrix(M, F), matrix(F, M)
+        network = FeedForward(
+            first, constant(0.0, F), second, constant(0.0, M)
+        )
+        return Block(norm(), heads, norm(), network)
+
+    token, position = randn(V, M), randn(T, M)
+    made = [block() for _ in range(blocks)]
+    return LanguageModel(token, position, made, norm(), matrix(M, V))
+
+
+def constant(number: float, size: int) -> Array:
+    """Return a row of one number, float32."""
+    return np.full((size,), number, dtype=np.float32)
+
+
+def parameters(model: Any) -> dict[str, Array]:
+    """Return what a model learns, by name: "blocks.0.norm_1.gain"."""
+    found: dict[str, Array] = {}
+    parts: dict[str, Any] = {}
+    for name, member in vars(model).items():
+        if hasattr(member, "shape"):
+            found[name] = member
+        elif isinstance(member, list):
+            parts |= {f"{name}.{i}": part for i, part in enumerate(member)}
+        elif hasattr(member, "__dict__"):
+            parts[name] = member
+    for name, part in parts.items():
+        found |= _prefixed(name, parameters(part))
+    return found
+
+
+def _prefixed(name: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return arrays by their names in a larger whole: "name.own"."""
+    return {f"{name}.{own}": array for own, array in arrays.items()}
+
+
+def set_parameters(model: Any, new: dict[str, Array]) -> None:
+    """Give a model other parameters, by name."""
+    for path, array in new.items():
+        *parts, name = path.split(".")
+        owner = model
+        for part in parts:
+            index = part.isdecimal()
+            owner = owner[int(part)] if index else getattr(owner, part)
+        setattr(owner, name, array)
+
+
+def cross_entropy(logits: Array, targets: Indices) -> Array:
+    """Return the mean of -log P(target): a number without axes.
+
+    logits (..., T, V), targets (..., T). A target of -1 asks for nothing
+    and is left out of the mean.
+    """
+    right = one_hot(targets, logits.shape[-1])
+    log_weights = np.where(right, log_softmax(logits), 0.0)
+    mean: Array = -np.sum(log_weights) / int(np.sum(right))
+    return mean
+
+
+def one_hot(ids: Indices, V: int) -> Mask:
+    """Return True at each id's place, (..., V), and nowhere for -1."""
+    places: Mask = ids[..., None] == np.arange(V)
+    return places
+
+
+def loss_and_gradients(
+    model: LanguageModel, ids: Indices, targets: Indices
+) -> tuple[Array, dict[str, Array]]:
+    """Return the loss, and its gradient by every parameter, by name."""
+    inputs = [model.embed(ids)]
+    for block in model.blocks:
+        inputs.append(block(inputs[-1]))
+    normal = model.norm(inputs[-1])
+    logits = model.unembed(normal)
+    loss = cross_entropy(logits, targets)
+    d_logits = cross_entropy_backward(logits, targets)
+    d_normal, gradients = unembed_backward(d_logits, model, normal)
+    norm = layer_norm_backward(d_normal, model.norm, inputs[-1])
+    gradients |= _prefixed("norm", _named(norm))
+    d_x = norm.x
+    for i, block in reversed(list(enumerate(model.blocks))):
+        d_x, own = block_backward(d_x, block, inputs[i])
+        gradients |= _prefixed(f"blocks.{i}", own)
+    embedding = embed_backward(d_x, model, ids)
+    if "token" in gradients:
+        embedding["token"] = embedding["token"] + gradients["token"]
+    gradients |= embedding
+    return loss, {name: gradients[name] for name in parameters(model)}
+
+
+def _named(gradients: NamedTuple) -> dict[str, Array]:
+    """Return the gradients of parameters: all but that of x."""
+    return {
+        name: gradient
+        for name, gradient in gradients._asdict().items()
+        if name not in ("x", "context") and gradient is not None
+    }
+
+
+def cross_entropy_backward(logits: Array, targets: Indices) -> Array:
+    """Return the gradient of the logits: (..., T, V).
+
+    ∂(-log P_t)/∂x_j = P_j - δ_tj, divided by the number of targets, and 0
+    where nothing was asked for.
+    """
+    right = one_hot(targets, logits.shape[-1])
+    weights = softmax(logits)
+    difference = np.where(right, weights - 1, weights)
+    asked = np.any(right, axis=-1, keepdims=True)
+    d_logits: Array = np.where(asked, difference / int(np.sum(right)), 0.0)
+    return d_logits
+
+
+def unembed_backward(
+    d_logits: Array, model: LanguageModel, x: Array
+) -> tuple[Array, dict[str, Array]]:
+    """Return the gradients of x and of `output`, or of `token` in its place.
+
+    Logits = x W, with W = tokenᵀ where there is no output of its own.
+    """
+    if model.output is None:
+        d_x, d_w, _ = project_backward(d_logits, x, model.token.mT, None)
+        return d_x, {"token": d_w.mT}
+    d_x, d_w, _ = project_backward(d_logits, x, model.output, None)
+    return d_x, {"output": d_w}
+
+
+def embed_backward(
+    d_x: Array, model: LanguageModel, ids: Indices
+) -> dict[str, Array]:
+    """Return the gradients of `token`, (V, M), and `position`, (T, M).
+
+    A row that was taken is a product with a one-hot matrix, x = O E, and so
+    dE = Oᵀ dx: a character that occurs many times gets the sum of all.
+    Positions beyond those in use get 0.
+    """
+    V, M = model.token.shape
+    rows = np.astype(one_hot(ids, V), d_x.dtype)
+    token = np.reshape(rows, (-1, V)).mT @ np.reshape(d_x, (-1, M))
+    used = broadcast_backward(d_x, d_x.shape[-2:])
+    unused = model.position.shape[0] - used.shape[0]
+    rest = np.zeros((unused, M), dtype=d_x.dtype)
+    return {"token": token, "position": np.concat([used, rest])}
+
+
+class FeedForwardGradients(NamedTuple):
+    """The gradients of x, (..., T, M), and of the network's parameters."""
+
+    x: Array
+    w_1: Array
+    b_1: Array | None
+    w_2: Array
+    b_2: Array | None
+
+
+def feed_forward_backward(
+    d_result: Array, layer: FeedForward, x: Array
+) -> FeedForwardGradients:
+    """Return the gradients of x and of the four parameters.
+
+    relu passes on what comes back where its argument was positive.
+    """
+    before = project(x, layer.w_1, layer.b_1)
+    d_hidden, w_2, b_2 = project_backward(
+        d_result, relu(before), layer.w_2, layer.b_2
+    )
+    d_before = np.where(before > 0, d_hidden, 0.0)
+    d_x, w_1, b_1 = project_backward(d_before, x, layer.w_1, layer.b_1)
+    return FeedForwardGradients(d_x, w_1, b_1, w_2, b_2)
+
+
+def block_backward(
+    d_result: Array, block: Block, x: Array
+) -> tuple[Array, dict[str, Array]]:
+    """Return the gradients of x and of the block's parameters, by name.
+
+    Both sums send what comes back two ways: past the part and through it.
+    """
+    normal_1 = block.norm_1(x)
+    h = x + block.attention(normal_1, is_causal=True)
+    normal_2 = block.norm_2(h)
+    network = feed_forward_backward(d_result, block.feed_forward, normal_2)
+    norm_2 = layer_norm_backward(network.x, block.norm_2, h)
+    d_h = d_result + norm_2.x
+    heads = multi_head_backward(d_h, block.attention, normal_1, is_causal=True)
+    norm_1 = layer_norm_backward(heads.x, block.norm_1, x)
+    own = {
+        **_prefixed("norm_1", _named(norm_1)),
+        **_prefixed("attention", _named(heads)),
+        **_prefixed("norm_2", _named(norm_2)),
+        **_prefixed("feed_forward", _named(network)),
+    }
+    return d_h + norm_1.x, own

@@ -1,0 +1,206 @@
+"""A language model: which character comes next, and how it is learned.
+
+Each character becomes a row of numbers, and the number of its position adds
+another; blocks of attention and a small network let the positions speak to
+each other; the last row is compared with every character of the vocabulary.
+The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): pre-norm,
+causal, each part adding to what passes through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .arrays import Array, Indices, Mask
+from .layer_norm import LayerNorm
+from .multi_head import MultiHead, project
+from .softmax import log_softmax
+
+
+class FeedForward(nn.Module):
+    """A network for each position alone: relu(x W_1 + b_1) W_2 + b_2.
+
+    `w_1` is (M, F), `w_2` (F, M) (Vaswani et al. 2017, equation 2).
+    """
+
+    def __init__(self, w_1: Array, b_1: Array, w_2: Array, b_2: Array) -> None:
+        super().__init__()
+        self.w_1, self.b_1 = nn.Parameter(w_1), nn.Parameter(b_1)
+        self.w_2, self.b_2 = nn.Parameter(w_2), nn.Parameter(b_2)
+
+    def forward(self, x: Array) -> Array:
+        """Return what the network makes of each position: (..., T, M)."""
+        hidden = relu(project(x, self.w_1, self.b_1))
+        return project(hidden, self.w_2, self.b_2)
+
+
+def relu(x: Array) -> Array:
+    """Return x where it is positive, and 0 elsewhere."""
+    return torch.where(x > 0, x, 0.0)
+
+
+class Block(nn.Module):
+    """A block: attention, then a feed-forward network, each added to x.
+
+    h = x + attention(norm_1(x))        y = h + feed_forward(norm_2(h))
+    """
+
+    def __init__(
+        self,
+        norm_1: LayerNorm,
+        attention: MultiHead,
+        norm_2: LayerNorm,
+        feed_forward: FeedForward,
+    ) -> None:
+        super().__init__()
+        self.norm_1 = norm_1
+        self.attention = attention
+        self.norm_2 = norm_2
+        self.feed_forward = feed_forward
+
+    def forward(self, x: Array) -> Array:
+        """Return what the block makes of x: (..., T, M)."""
+        h = x + self.attention(self.norm_1(x), is_causal=True)
+        y: Array = h + self.feed_forward(self.norm_2(h))
+        return y
+
+
+class LanguageModel(nn.Module):
+    """A model of the next character, of V, from all before it.
+
+    `token` (V, M) has a row for each character, `position` (T, M) one for
+    each place, of which there are T. `output` (M, V) turns the last row
+    into a score for each character; None takes the transposed `token`
+    (Press and Wolf 2017, arXiv:1608.05859).
+    """
+
+    def __init__(
+        self,
+        token: Array,
+        position: Array,
+        blocks: list[Block],
+        norm: LayerNorm,
+        output: Array | None = None,
+    ) -> None:
+        super().__init__()
+        self.token = nn.Parameter(token)
+        self.position = nn.Parameter(position)
+        self.output = None if output is None else nn.Parameter(output)
+        # Any: torch does not know what its list of modules holds.
+        self.blocks: Any = nn.ModuleList(blocks)
+        self.norm = norm
+
+    def embed(self, ids: Indices) -> Array:
+        """Return the rows of characters and positions: (..., T, M)."""
+        T = ids.shape[-1]
+        taken: Array = self.token[ids]
+        return taken + self.position[:T, :]
+
+    def unembed(self, x: Array) -> Array:
+        """Return a score for each character: (..., T, M) to (..., T, V)."""
+        matrix = self.token.mT if self.output is None else self.output
+        return x @ matrix
+
+    def forward(self, ids: Indices) -> Array:
+        """Return the scores (logits) of the next character: (..., T, V)."""
+        x = self.embed(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.unembed(self.norm(x))
+
+    def weights(self, ids: Indices) -> list[Array]:
+        """Return the weights of attention, (..., H, T, T), of each block."""
+        x, found = self.embed(ids), []
+        for block in self.blocks:
+            steps = block.attention.steps(block.norm_1(x), is_causal=True)
+            found.append(steps.weights)
+            x = block(x)
+        return found
+
+
+def initial_model(
+    randn: Callable[..., Array],
+    V: int,
+    T: int,
+    M: int,
+    H: int,
+    F: int,
+    blocks: int,
+    scale: float | None = None,
+) -> LanguageModel:
+    """Return a model that has learned nothing: float32, drawn by `randn`.
+
+    Rows of characters and positions have entries of deviation 1, and so has
+    what a matrix with entries of deviation 1/√rows makes of them. `scale`
+    is that of every attention.
+    """
+
+    def matrix(rows: int, columns: int) -> Array:
+        return randn(rows, columns) / math.sqrt(rows)
+
+    def norm() -> LayerNorm:
+        return LayerNorm(constant(1.0, M), constant(0.0, M))
+
+    def block() -> Block:
+        w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
+        heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
+        first, second = matrix(M, F), matrix(F, M)
+        network = FeedForward(
+            first, constant(0.0, F), second, constant(0.0, M)
+        )
+        return Block(norm(), heads, norm(), network)
+
+    token, position = randn(V, M), randn(T, M)
+    made = [block() for _ in range(blocks)]
+    return LanguageModel(token, position, made, norm(), matrix(M, V))
+
+
+def constant(number: float, size: int) -> Array:
+    """Return a row of one number, float32."""
+    return torch.full((size,), number, dtype=torch.float32)
+
+
+def parameters(model: nn.Module) -> dict[str, Array]:
+    """Return what a model learns, by name: "blocks.0.norm_1.gain"."""
+    return dict(model.named_parameters())
+
+
+def set_parameters(model: nn.Module, new: dict[str, Array]) -> None:
+    """Give a model other parameters, by name."""
+    for path, array in new.items():
+        parts, _, name = path.rpartition(".")
+        owner = model.get_submodule(parts)
+        setattr(owner, name, nn.Parameter(array))
+
+
+def cross_entropy(logits: Array, targets: Indices) -> Array:
+    """Return the mean of -log P(target): a number without axes.
+
+    logits (..., T, V), targets (..., T). A target of -1 asks for nothing
+    and is left out of the mean.
+    """
+    right = one_hot(targets, logits.shape[-1])
+    log_weights = torch.where(right, log_softmax(logits), 0.0)
+    mean: Array = -torch.sum(log_weights) / int(torch.sum(right))
+    return mean
+
+
+def one_hot(ids: Indices, V: int) -> Mask:
+    """Return True at each id's place, (..., V), and nowhere for -1."""
+    places: Mask = ids[..., None] == torch.arange(V, device=ids.device)
+    return places
+
+
+def loss_and_gradients(
+    model: LanguageModel, ids: Indices, targets: Indices
+) -> tuple[Array, dict[str, Array]]:
+    """Return the loss, and its gradient by every parameter, by name."""
+    loss = cross_entropy(model(ids), targets)
+    learned = parameters(model)
+    gradients = torch.autograd.grad(loss, list(learned.values()))
+    return loss.detach(), dict(zip(learned, gradients, strict=True))
