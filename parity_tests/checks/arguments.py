@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -508,6 +509,23 @@ def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
         trial.within("copy", package.to_numpy(own), array)
     one = trial.call("softmax.softmax", array.astype(F32)[:, :, :1])
     trial.within("weights", one, np.ones((6, 5, 1)))
+
+
+@check("arguments", "SDPA", PATHS)
+def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
+    """As torch's documentation has them; three more stand at the end."""
+    found = inspect.signature(trial.version.function(trial.case)).parameters
+    empty = inspect.Parameter.empty
+    expected = dict.fromkeys(("query", "key", "value"), empty)
+    expected |= {"attn_mask": None, "dropout_p": 0.0, "is_causal": False}
+    expected |= {"scale": None, "enable_gqa": False}
+    expected |= dict.fromkeys(("window", "soft_cap", "keep"))
+    given = {name: one.default for name, one in found.items()}
+    assert list(given) == list(expected), list(given)
+    assert given == expected, given
+    ones = {n: np.ones(a.shape, dtype=F32) for n, a in good().items()}
+    output = trial.call(ATTENTION, **ones)
+    trial.within("output", output, np.ones((2, 6, 5, 3)), 1e-6)
 
 
 WIDE = {"scale": 1e39, "soft_cap": 1e39, "window": (1, 2)}

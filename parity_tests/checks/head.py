@@ -200,6 +200,11 @@ def masks_of_every_rank_count_the_same(trial: Trial) -> None:
         for seen in (mask, np.broadcast_to(mask, (B, T, T)))
     ]
     trial.within("output", *outputs)
+    alone = trial.version.numpy(
+        head(trial.version.array(x[1]), trial.version.array(mask))
+    )
+    error = bounds.gamma(32 * M, "float64") * np.abs(outputs[0]).max() * M
+    trial.within("one sequence", alone, outputs[0][1], error)
     row = np.full((B, E), 0.0) if trial.case else x[:, 0] @ matrices[2]
     error = bounds.gamma(M + 1, "float64") * np.abs(x).sum() * 4
     trial.within("row 0", outputs[0][:, 0], row, error)

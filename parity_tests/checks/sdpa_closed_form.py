@@ -409,6 +409,22 @@ def values() -> list[Value]:
             {"scale": -(2.0**20)},
         ),
         Value(
+            "a negative scale beyond the range, of heads",
+            np.full((2, 1, 1), 2.0**126),
+            np.full((2, 4, 1), 2.0**-120),
+            [eights, eights],
+            [[[3.75]], [[3.75]]],
+            {"scale": -(2.0**20)},
+        ),
+        Value(
+            "a small scale and a product beyond the range",
+            np.full((2, 1, 1), 2.0**100),
+            np.full((2, 4, 1), 2.0**100),
+            [eights, eights],
+            [[[3.75]], [[3.75]]],
+            {"scale": 2.0**-100},
+        ),
+        Value(
             "a tiny scale",
             np.full((1, 1), 2.0**127),
             np.full((4, 1), 2.0**126),
