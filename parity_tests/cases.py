@@ -651,6 +651,11 @@ def crossings() -> Iterator[Case]:
             f"B = L = S, bias {shape}", *square, mask=Mask("float", shape)
         )
         yield Case(f"B = L = S, keep {shape}", *square, keep=shape)
+    even = ((3, 3, L, D), (3, 3, S, D), (3, 3, S, E))
+    yield Case("B = H, bool mask", *even, mask=Mask("bool", (3, L, S)))
+    yield Case("B = H, bias", *even, mask=Mask("float", (3, 1, S)))
+    yield Case("B = H, keep", *even, keep=(3, L, S), dropout_p=0.3)
+    yield Case("B = H, keep by key", *even, keep=(3, 1, S))
     kept: tuple[Shape, ...] = (
         (H, 1, S),
         (H, L, S),

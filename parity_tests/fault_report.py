@@ -12,7 +12,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from .faults import FAULTS, Fault, tried
+from .bank import FAULTS
+from .faults import Fault, tried
 from .report import bar, quiet
 from .suite import run, standing
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from parity_tests.bank import FAULTS
 from parity_tests.fault_report import ENOUGH
-from parity_tests.faults import FAULTS, Fault, mutated, tried
+from parity_tests.faults import Fault, mutated, tried
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

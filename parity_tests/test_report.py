@@ -12,7 +12,8 @@ import pytest
 
 from parity_tests import accuracy, fault_report, suite
 from parity_tests.__main__ import main
-from parity_tests.faults import FAULTS, copy_of, mutated
+from parity_tests.bank import FAULTS
+from parity_tests.faults import copy_of, mutated
 from parity_tests.suite import chosen, run
 from parity_tests.versions import NUMPY, Version
 

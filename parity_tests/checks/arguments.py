@@ -354,6 +354,14 @@ ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"scale": Fraction(1, 3), "soft_cap": Fraction(7, 5)},
         {"scale": 1 / 3, "soft_cap": 1.4},
     ),
+    "a fraction as the scale": (
+        {"scale": Fraction(-7, 3), "enable_gqa": True},
+        {"scale": -7 / 3, "enable_gqa": True},
+    ),
+    "a fraction as the cap": (
+        {"soft_cap": Fraction(1, 3), "is_causal": True},
+        {"soft_cap": 1 / 3, "is_causal": True},
+    ),
     "whole numbers": (
         {"scale": 2, "soft_cap": 1},
         {"scale": 2.0, "soft_cap": 1.0},
@@ -516,7 +524,7 @@ def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
     """As torch's documentation has them; three more stand at the end."""
     found = inspect.signature(trial.version.function(trial.case)).parameters
     empty = inspect.Parameter.empty
-    expected = dict.fromkeys(("query", "key", "value"), empty)
+    expected: dict[str, Any] = dict.fromkeys(("query", "key", "value"), empty)
     expected |= {"attn_mask": None, "dropout_p": 0.0, "is_causal": False}
     expected |= {"scale": None, "enable_gqa": False}
     expected |= dict.fromkeys(("window", "soft_cap", "keep"))
