@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array
+from .arrays import Array, Indices
 
 
 class Generator:
@@ -43,6 +43,20 @@ class Generator:
         size = math.prod(shape)
         drawn = self._few(size) if size < 16 else self._many(size)
         return np.reshape(drawn, shape)
+
+    def randint(self, high: int, *shape: int) -> Indices:
+        """Return the next whole numbers from 0 to high - 1.
+
+        Each is the remainder of one word: a number is more likely than
+        another by one part in 2³²/high at most. From 2²⁸ on torch takes
+        two words for each, which is not written out here.
+
+        Raises ValueError for a `high` below 1 or above 2²⁸ - 1.
+        """
+        check_high(high)
+        words: NDArray[Any] = self._twister.random_raw(math.prod(shape))
+        remainders = (words % np.uint64(high)).astype(np.int64)
+        return np.reshape(remainders, shape)
 
     def _few(self, size: int) -> Array:
         numbers = [self._one() for _ in range(size)]
@@ -81,6 +95,12 @@ class Generator:
         """Return the low 24 bits of `size` words as floats on [0, 1)."""
         words: NDArray[Any] = self._twister.random_raw(size)
         return (words & (2**24 - 1)).astype(np.float32) * np.float32(2**-24)
+
+
+def check_high(high: int) -> None:
+    """Check the bound of whole numbers."""
+    if not 0 < high < 2**28:
+        raise ValueError(f"high is {high}, expected 1 to 2**28 - 1")
 
 
 def _box_muller(uniform: Array) -> Array:

@@ -142,12 +142,15 @@ def initial_model(
     """
 
     def matrix(rows: int, columns: int) -> Array:
+        """Draw a matrix."""
         return randn(rows, columns) / math.sqrt(rows)
 
     def norm() -> LayerNorm:
+        """Return a normalisation that changes nothing yet."""
         return LayerNorm(constant(1.0, M), constant(0.0, M))
 
     def block() -> Block:
+        """Draw a block."""
         w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
         heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
         first, second = matrix(M, F), matrix(F, M)

@@ -1,11 +1,13 @@
 """Attention in PyTorch, one module a concept.
 
 In reading order: averaging, softmax, masks, dropout, attention, arguments,
-sdpa, head, multi_head, positions, cache, generator, lesson. The package
-`numpy_impl` has the same modules and names.
+sdpa, head, multi_head, positions, cache, generator, layer_norm,
+language_model, adam, training, lesson. The package `numpy_impl` has the
+same modules and names.
 """
 
 from . import (
+    adam,
     arguments,
     arrays,
     attention,
@@ -14,17 +16,21 @@ from . import (
     dropout,
     generator,
     head,
+    language_model,
+    layer_norm,
     lesson,
     masks,
     multi_head,
     positions,
     sdpa,
     softmax,
+    training,
 )
 from .arrays import from_numpy, to_numpy
 from .sdpa import scaled_dot_product_attention
 
 __all__ = [
+    "adam",
     "arguments",
     "arrays",
     "attention",
@@ -34,6 +40,8 @@ __all__ = [
     "from_numpy",
     "generator",
     "head",
+    "language_model",
+    "layer_norm",
     "lesson",
     "masks",
     "multi_head",
@@ -42,4 +50,5 @@ __all__ = [
     "sdpa",
     "softmax",
     "to_numpy",
+    "training",
 ]

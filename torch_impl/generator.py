@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from .arrays import Array
+from .arrays import Array, Indices
 
 
 class Generator:
@@ -22,3 +22,17 @@ class Generator:
     def randn(self, *shape: int) -> Array:
         """Return the next normal numbers, float32, of mean 0, deviation 1."""
         return torch.randn(shape, generator=self._source, dtype=torch.float32)
+
+    def randint(self, high: int, *shape: int) -> Indices:
+        """Return the next whole numbers from 0 to high - 1.
+
+        Raises ValueError for a `high` below 1 or above 2²⁸ - 1.
+        """
+        check_high(high)
+        return torch.randint(high, shape, generator=self._source)
+
+
+def check_high(high: int) -> None:
+    """Check the bound of whole numbers."""
+    if not 0 < high < 2**28:
+        raise ValueError(f"high is {high}, expected 1 to 2**28 - 1")

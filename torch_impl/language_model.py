@@ -141,12 +141,15 @@ def initial_model(
     """
 
     def matrix(rows: int, columns: int) -> Array:
+        """Draw a matrix."""
         return randn(rows, columns) / math.sqrt(rows)
 
     def norm() -> LayerNorm:
+        """Return a normalisation that changes nothing yet."""
         return LayerNorm(constant(1.0, M), constant(0.0, M))
 
     def block() -> Block:
+        """Draw a block."""
         w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
         heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
         first, second = matrix(M, F), matrix(F, M)
@@ -165,12 +168,12 @@ def constant(number: float, size: int) -> Array:
     return torch.full((size,), number, dtype=torch.float32)
 
 
-def parameters(model: nn.Module) -> dict[str, Array]:
+def parameters(model: Any) -> dict[str, Array]:
     """Return what a model learns, by name: "blocks.0.norm_1.gain"."""
     return dict(model.named_parameters())
 
 
-def set_parameters(model: nn.Module, new: dict[str, Array]) -> None:
+def set_parameters(model: Any, new: dict[str, Array]) -> None:
     """Give a model other parameters, by name."""
     for path, array in new.items():
         parts, _, name = path.rpartition(".")

@@ -679,7 +679,7 @@ NUMBERS = [
     forward(
         "dropout before the softmax",
         "sdpa",
-        "        dropped_weights = dropout(weights, float(dropout_p), keep)\n",
+        "        dropped_weights = dropout(weights, dropout_p, keep)\n",
         "        dropped_weights = softmax(\n"
         "            np.where(keep, masked_scores, -np.inf)\n"
         "        )\n",

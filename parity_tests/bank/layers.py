@@ -153,9 +153,8 @@ LAYERS = [
         "a layer forgets is_causal",
         "multi_head",
         "            attn_mask,\n            is_causal=is_causal,\n"
-        "            enable_gqa=True,\n        )\n\n    def __call__",
-        "            attn_mask,\n"
-        "            enable_gqa=True,\n        )\n\n    def __call__",
+        "            scale=self.scale,\n",
+        "            attn_mask,\n            scale=self.scale,\n",
         "The causal layer sees the future.",
         "keras-team/keras#23038",
     ),

@@ -1,0 +1,80 @@
+"""Adam: every parameter takes steps of its own size.
+
+    m ← β₁ m + (1 - β₁) g         m̂ = m / (1 - β₁ᵗ)
+    v ← β₂ v + (1 - β₂) g²        v̂ = v / (1 - β₂ᵗ)
+    w ← w - η λ w - η m̂ / (√v̂ + ε)
+
+m is a running mean of the gradient g and v of its square, so that a step
+has the size η whatever the size of g. Both start at 0 and are too small at
+first: of what step t has gathered, the weights sum to 1 - βᵗ (Kingma and Ba
+2015, arXiv:1412.6980, algorithm 1). The decay λ is taken from the parameter
+itself and not added to g (Loshchilov and Hutter 2019, arXiv:1711.05101).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array
+from .language_model import parameters, set_parameters
+
+
+class AdamW:
+    """Adam for the parameters of a model, after `count` steps.
+
+    `learning_rate` is η, `decay` is λ.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        learning_rate: float = 1e-3,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        decay: float = 0.0,
+    ) -> None:
+        self.model = model
+        self.learning_rate, self.decay = learning_rate, decay
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+        self.count = 0
+        zeros = {n: np.zeros_like(w) for n, w in parameters(model).items()}
+        self.mean, self.square = zeros, zeros
+
+    def step(self, gradients: dict[str, Array]) -> None:
+        """Give the model its next parameters, from gradients by name."""
+        self.count += 1
+        old = parameters(self.model)
+        for name, g in gradients.items():
+            self.mean = self.mean | {name: self._next_mean(name, g)}
+            self.square = self.square | {name: self._next_square(name, g)}
+        set_parameters(
+            self.model, {name: self._moved(name, old[name]) for name in old}
+        )
+
+    def _next_mean(self, name: str, g: Array) -> Array:
+        return self.beta_1 * self.mean[name] + (1 - self.beta_1) * g
+
+    def _next_square(self, name: str, g: Array) -> Array:
+        return self.beta_2 * self.square[name] + (1 - self.beta_2) * (g * g)
+
+    def _moved(self, name: str, w: Array) -> Array:
+        mean = self.mean[name] / (1 - self.beta_1**self.count)
+        square = self.square[name] / (1 - self.beta_2**self.count)
+        direction: Array = mean / (np.sqrt(square) + self.epsilon)
+        w = w - self.learning_rate * self.decay * w
+        return w - self.learning_rate * direction
+
+    def moments(self) -> dict[str, Array]:
+        """Return both running means, by name: "mean.token"."""
+        mean = {f"mean.{name}": m for name, m in self.mean.items()}
+        return mean | {f"square.{n}": v for n, v in self.square.items()}
+
+    def resume(self, count: int, moments: dict[str, Array]) -> None:
+        """Go on after `count` steps, from what `moments` returned then."""
+        self.count = count
+        names = list(parameters(self.model))
+        self.mean = {name: moments[f"mean.{name}"] for name in names}
+        self.square = {name: moments[f"square.{name}"] for name in names}

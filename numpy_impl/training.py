@@ -1,0 +1,147 @@
+"""Training: what a model is shown, step by step, and what it says then.
+
+Two tasks. A text: which character comes next. And looking back by content:
+pairs of characters, then the first of one pair again, and its partner is
+the answer. A text can be known by heart from positions alone; the pairs are
+others in every batch, and nothing but looking for the same character helps.
+
+The batch of a step depends on the seed and the step alone, so that a run
+that was broken off goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .adam import AdamW
+from .arrays import Array, Indices
+from .generator import Generator
+from .language_model import (
+    LanguageModel,
+    initial_model,
+    loss_and_gradients,
+    set_parameters,
+)
+
+# 靜夜思 by 李白 (public domain): twenty characters.
+POEM = "床前明月光疑是地上霜舉頭望明月低頭思故鄉"
+# The ten heavenly stems are the first of a pair, the twelve earthly
+# branches the second.
+STEMS = "甲乙丙丁戊己庚辛壬癸"
+BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
+PAIRS = 4
+
+
+class Batch(NamedTuple):
+    """What is shown, (B, T), and what comes next, (B, T); -1 is not asked."""
+
+    ids: Indices
+    targets: Indices
+
+
+def encode(text: str, characters: str) -> Indices:
+    """Return each character's place among `characters`: (len(text),)."""
+    return np.asarray([characters.index(c) for c in text], dtype=np.int64)
+
+
+def decode(ids: Indices, characters: str) -> str:
+    """Return the characters at the places `ids`, (T,)."""
+    return "".join(characters[int(i)] for i in ids)
+
+
+def text_batch(text: Indices, T: int, B: int, seed: int) -> Batch:
+    """Return B stretches of T characters, each with the one that follows.
+
+    text is (N,), N > T, and a stretch starts anywhere.
+    """
+    starts = Generator(seed).randint(text.shape[0] - T, B)
+    places = starts[:, None] + np.arange(T + 1)
+    stretch = np.take(text, places, axis=0)
+    return Batch(stretch[:, :-1], stretch[:, 1:])
+
+
+def recall_batch(B: int, seed: int) -> Batch:
+    """Return B times four pairs and the first of one pair: (B, 9).
+
+    Only the last position is asked for anything: for the partner.
+    """
+    source = Generator(seed)
+    first = np.argsort(source.randn(B, len(STEMS)), axis=-1)[:, :PAIRS]
+    second = np.argsort(source.randn(B, len(BRANCHES)), axis=-1)[:, :PAIRS]
+    second = second + len(STEMS)
+    asked = source.randint(PAIRS, B)[:, None] == np.arange(PAIRS)
+    pairs = np.reshape(np.stack([first, second], axis=-1), (B, 2 * PAIRS))
+    last = np.sum(np.where(asked, first, 0), axis=-1, keepdims=True)
+    answer = np.sum(np.where(asked, second, 0), axis=-1, keepdims=True)
+    ids = np.concat([pairs, last], axis=-1)
+    return Batch(ids, np.concat([np.full_like(pairs, -1), answer], axis=-1))
+
+
+def poem_model(
+    V: int, T: int, seed: int = 0, scale: float | None = None
+) -> LanguageModel:
+    """Return a model for a text of V characters, T of them at a time."""
+    randn = Generator(seed).randn
+    return initial_model(randn, V, T, M=32, H=4, F=64, blocks=2, scale=scale)
+
+
+def recall_model(seed: int = 0, scale: float | None = None) -> LanguageModel:
+    """Return a model for pairs: two blocks, each with a single head."""
+    randn = Generator(seed).randn
+    V, T = len(STEMS + BRANCHES), 2 * PAIRS + 1
+    return initial_model(randn, V, T, M=32, H=1, F=64, blocks=2, scale=scale)
+
+
+def train_step(model: LanguageModel, optimizer: AdamW, batch: Batch) -> float:
+    """Take one step, and return the loss there was before it."""
+    loss, gradients = loss_and_gradients(model, batch.ids, batch.targets)
+    optimizer.step(gradients)
+    return float(loss)
+
+
+def tied_step(model: LanguageModel, optimizer: AdamW, batch: Batch) -> float:
+    """Take one step in which value stays what key is, W_v = W_k.
+
+    A matrix that is used twice gets the sum of both gradients.
+    """
+    loss, gradients = loss_and_gradients(model, batch.ids, batch.targets)
+    optimizer.step(tied(gradients))
+    return float(loss)
+
+
+def tied(gradients: dict[str, Array]) -> dict[str, Array]:
+    """Return gradients in which W_k and W_v have the sum of theirs."""
+    both = dict(gradients)
+    for name in gradients:
+        if name.endswith("w_k"):
+            other = f"{name[:-1]}v"
+            both[name] = both[other] = gradients[name] + gradients[other]
+    return both
+
+
+def tie(model: LanguageModel) -> None:
+    """Let every value matrix start as the key matrix."""
+    for block in model.blocks:
+        set_parameters(block.attention, {"w_v": block.attention.w_k})
+
+
+def accuracy(model: LanguageModel, batch: Batch) -> float:
+    """Return the share of what is asked that the model answers rightly."""
+    best = np.argmax(model(batch.ids), axis=-1)
+    asked = batch.targets >= 0
+    right = np.sum((best == batch.targets) & asked)
+    return float(right) / float(np.sum(asked))
+
+
+def continue_text(model: LanguageModel, ids: Indices, steps: int) -> Indices:
+    """Return ids, (T,), with the `steps` likeliest characters after them.
+
+    The model sees as many of the last characters as it has positions.
+    """
+    for _ in range(steps):
+        seen = ids[-model.position.shape[0] :]
+        logits = model(seen)[-1, :]
+        ids = np.concat([ids, np.argmax(logits, keepdims=True)])
+    return ids

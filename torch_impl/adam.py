@@ -1,0 +1,71 @@
+"""Adam: every parameter takes steps of its own size.
+
+    m ← β₁ m + (1 - β₁) g         m̂ = m / (1 - β₁ᵗ)
+    v ← β₂ v + (1 - β₂) g²        v̂ = v / (1 - β₂ᵗ)
+    w ← w - η λ w - η m̂ / (√v̂ + ε)
+
+(Kingma and Ba 2015, arXiv:1412.6980, algorithm 1; the decay λ as in
+Loshchilov and Hutter 2019, arXiv:1711.05101.) Here it is torch's own, given
+gradients by name; the NumPy side writes these lines out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .arrays import Array
+from .language_model import parameters
+
+
+class AdamW:
+    """Adam for the parameters of a model, after `count` steps.
+
+    `learning_rate` is η, `decay` is λ.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        learning_rate: float = 1e-3,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        decay: float = 0.0,
+    ) -> None:
+        self.model = model
+        self.count = 0
+        self._own = torch.optim.AdamW(
+            list(parameters(model).values()),
+            lr=learning_rate,
+            betas=(beta_1, beta_2),
+            eps=epsilon,
+            weight_decay=decay,
+        )
+
+    def step(self, gradients: dict[str, Array]) -> None:
+        """Give the model its next parameters, from gradients by name."""
+        self.count += 1
+        for name, w in parameters(self.model).items():
+            w.grad = gradients[name]
+        self._own.step()
+
+    def moments(self) -> dict[str, Array]:
+        """Return both running means, by name: "mean.token"."""
+        named = parameters(self.model).items()
+        state = {name: self._own.state[w] for name, w in named}
+        mean = {f"mean.{n}": s["exp_avg"] for n, s in state.items()}
+        return mean | {
+            f"square.{n}": s["exp_avg_sq"] for n, s in state.items()
+        }
+
+    def resume(self, count: int, moments: dict[str, Array]) -> None:
+        """Go on after `count` steps, from what `moments` returned then."""
+        self.count = count
+        for name, w in parameters(self.model).items():
+            self._own.state[w] = {
+                "step": torch.tensor(float(count)),
+                "exp_avg": moments[f"mean.{name}"].clone(),
+                "exp_avg_sq": moments[f"square.{name}"].clone(),
+            }
