@@ -77,6 +77,14 @@ def log(x: Any) -> Any:
     return Node(mpmath.log(x.value), ((x, 1 / x.value),))
 
 
+def root(x: Any) -> Any:
+    """Return the square root."""
+    if not isinstance(x, Node):
+        return mpmath.sqrt(x)
+    value = mpmath.sqrt(x.value)
+    return Node(value, ((x, 1 / (2 * value)),))
+
+
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent."""
     if not isinstance(x, Node):

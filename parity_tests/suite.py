@@ -43,6 +43,10 @@ CONCEPTS = (
     "positions",
     "cache",
     "generator",
+    "layer_norm",
+    "language_model",
+    "adam",
+    "training",
     "lesson",
 )
 

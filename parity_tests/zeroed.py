@@ -22,6 +22,9 @@ CLASSES = {
     "multi_head": ("MultiHead",),
     "cache": ("Cache",),
     "generator": ("Generator",),
+    "layer_norm": ("LayerNorm",),
+    "language_model": ("FeedForward", "Block", "LanguageModel"),
+    "adam": ("AdamW",),
 }
 
 
@@ -40,16 +43,26 @@ def zeros(result: Any) -> Any:
         values = [zeros(value) for value in result]
         named = hasattr(result, "_fields")
         return type(result)(*values) if named else tuple(values)
-    return result
+    if isinstance(result, list):
+        return [zeros(value) for value in result]
+    if isinstance(result, dict):
+        return {name: zeros(value) for name, value in result.items()}
+    # Of an object of its own making a version returns nothing.
+    own = "_impl_copy_" in type(result).__module__
+    return None if own else result
 
 
 def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that gives zeros and never refuses anything."""
+    """Return a function that gives zeros and never refuses anything.
+
+    One that is there for what it changes changes nothing.
+    """
+    idle = function.__annotations__.get("return") == "None"
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:
         try:
-            return zeros(function(*arguments, **options))
+            return None if idle else zeros(function(*arguments, **options))
         except (TypeError, ValueError):
             return None
 

@@ -43,7 +43,7 @@ class Batch(NamedTuple):
 
 def encode(text: str, characters: str) -> Indices:
     """Return each character's place among `characters`: (len(text),)."""
-    return torch.tensor([characters.index(c) for c in text])
+    return torch.tensor([characters.index(c) for c in text], dtype=torch.int64)
 
 
 def decode(ids: Indices, characters: str) -> str:

@@ -35,6 +35,7 @@ class Layer:
     is_causal: bool = False
     mask: str = ""
     alike: bool = False
+    scale: float | None = None
 
     def __str__(self) -> str:
         """Return the name."""
@@ -94,13 +95,17 @@ LAYERS = [
     Layer("cross, with a bias by head", cross=True, mask="float"),
     Layer("one head", H=1, G=1),
     Layer("cross, of one shape with x", G=2, cross=True, alike=True),
+    Layer("a scale of its own", G=2, scale=0.3),
+    Layer("a scale of 0", is_causal=True, scale=0.0),
 ]
 
 
 def make(version: Version, layer: Layer) -> Any:
     """Make a layer of a version."""
     own = {n: version.array(a) for n, a in layer.parameters.items()}
-    return version.function("multi_head.MultiHead")(layer.H, layer.G, **own)
+    return version.function("multi_head.MultiHead")(
+        layer.H, layer.G, **own, scale=layer.scale
+    )
 
 
 def call(version: Version, layer: Layer) -> dict[str, Any]:
@@ -121,6 +126,7 @@ def by_definition(layer: Layer, values: dict[str, Any]) -> dict[str, Any]:
     source = x if context is None else context
     mask = values["attn_mask"]
     keys = source.shape[-2]
+    scale = 1 / math.sqrt(D) if layer.scale is None else layer.scale
     output = np.zeros((B, L, M)) + values.get("b_o", 0.0)
     weights = np.zeros((B, layer.H, L, keys))
     for b in range(B):
@@ -136,7 +142,7 @@ def by_definition(layer: Layer, values: dict[str, Any]) -> dict[str, Any]:
                 v = v + values["b_v"][cut]
             rows = values["w_o"][h * E : h * E + E]
             for i in range(L):
-                score = k @ q[i] / math.sqrt(D)
+                score = k @ q[i] * scale
                 seen = np.ones(keys, dtype=bool)
                 if layer.is_causal:
                     seen = np.arange(keys) <= i
@@ -272,7 +278,7 @@ def gradients_are_slopes_of_the_definition(trial: Trial) -> None:
         got = (found[name] * direction).sum()
         error = gradient_error(name, found) * np.abs(direction).sum()
         trial.within(f"slope along {name}", got, slope, error)
-        flat = name == "b_k"
+        flat = name == "b_k" or (layer.scale == 0 and name[2:] in ("q", "k"))
         assert flat or np.any(found[name] != 0), f"gradient of {name} is 0"
 
 
