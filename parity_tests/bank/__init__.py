@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..faults import Fault
-from . import attention, gradients, layers
+from . import attention, gradients, layers, model
 
 FAULTS: tuple[Fault, ...] = (
     *attention.EMPTY_SETS,
@@ -19,4 +19,5 @@ FAULTS: tuple[Fault, ...] = (
     *layers.LAYERS,
     *gradients.GRADIENTS,
     *gradients.CROSSED,
+    *model.MODEL,
 )
