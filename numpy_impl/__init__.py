@@ -2,8 +2,8 @@
 
 In reading order: averaging, softmax, masks, dropout, attention, arguments,
 sdpa, head, multi_head, positions, cache, generator, layer_norm,
-language_model, adam, training, lesson. The package `torch_impl` has the
-same modules and names.
+language_model, adam, training, experiments, lesson. The package
+`torch_impl` has the same modules and names.
 """
 
 from . import (
@@ -14,6 +14,7 @@ from . import (
     averaging,
     cache,
     dropout,
+    experiments,
     generator,
     head,
     language_model,
@@ -37,6 +38,7 @@ __all__ = [
     "averaging",
     "cache",
     "dropout",
+    "experiments",
     "from_numpy",
     "generator",
     "head",

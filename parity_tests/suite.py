@@ -47,6 +47,7 @@ CONCEPTS = (
     "language_model",
     "adam",
     "training",
+    "experiments",
     "lesson",
 )
 

@@ -30,7 +30,12 @@ IDIOM = {"forward": "__call__"}
 # Rooms whose two sides do different work: one of them is the library's.
 DIFFERENT_WORK = {"arrays", "generator", "adam"}
 # Functions that autograd, nn.Module or torch's optimiser do the work of.
-DONE_BY_TORCH = {"loss_and_gradients", "parameters", "set_parameters"}
+DONE_BY_TORCH = {
+    "loss_and_gradients",
+    "parameters",
+    "score_gradient",
+    "set_parameters",
+}
 
 
 def source(package: ModuleType, room: str) -> ast.Module:

@@ -1,0 +1,104 @@
+"""experiments: sharpness with the division by √D and without it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import bounds
+from ..suite import Trial, check
+
+WIDTHS = (4, 16, 64, 256, 1024)
+# Entropy and norm of the gradient, divided by √D and not, as printed.
+RECORDED = {
+    4: (3.65, 0.18, 2.70, 0.23),
+    16: (3.64, 0.18, 1.16, 0.24),
+    64: (3.68, 0.18, 0.52, 0.16),
+    256: (3.69, 0.18, 0.25, 0.09),
+    1024: (3.67, 0.18, 0.10, 0.05),
+}
+
+
+@check("experiments", "closed form", WIDTHS)
+def sharpness_has_its_recorded_numbers(trial: Trial) -> None:
+    """Entropy and gradient for each width, to the printed digit."""
+    function = trial.version.function("experiments.sharpness")
+    found = (*function(trial.case), *function(trial.case, 1.0))
+    printed = [float(f"{number:.2f}") for number in found]
+    trial.within("numbers", np.asarray(printed), RECORDED[trial.case])
+
+
+@check("experiments", "law", (0, 1, 2))
+def only_the_division_keeps_weights_soft(trial: Trial) -> None:
+    """Divided, entropy stays; not divided, it falls with every width.
+
+    Four times the width is twice the deviation of the scores, and nothing
+    else differs: with D = 1024 less than a tenth of the entropy is left.
+    """
+    function = trial.version.function("experiments.sharpness")
+    seed = trial.case
+    soft = [function(D, None, seed) for D in WIDTHS]
+    sharp = [function(D, 1.0, seed) for D in WIDTHS]
+    entropies = [found.entropy for found in sharp]
+    assert sorted(entropies, reverse=True) == entropies, entropies
+    assert max(found.entropy for found in soft) < math.log(64)
+    assert min(found.entropy for found in soft) > 10 * entropies[-1]
+    assert soft[-1].gradient > 2 * sharp[-1].gradient
+
+
+@check("experiments", "definition", ("float32", "float64"))
+def entropy_and_gradient_are_those_of_the_definition(trial: Trial) -> None:
+    """-Σ P log P, and Σ_i dP_i P_i (δ_ij - P_j), in float64 and loops."""
+    rng = np.random.default_rng(37)
+    scores = (3 * rng.standard_normal((2, 5, 7))).astype(trial.case)
+    d = rng.standard_normal((2, 5, 7)).astype(trial.case)
+    wide = np.exp(scores.astype(np.float64))
+    weights = wide / wide.sum(axis=-1, keepdims=True)
+    expected = np.zeros((2, 5))
+    gradient = np.zeros((2, 5, 7))
+    for b, i in np.ndindex(2, 5):
+        p = weights[b, i].tolist()
+        expected[b, i] = -sum(x * math.log(x) for x in p)
+        for j, k in np.ndindex(7, 7):
+            own = float(j == k) - p[j]
+            gradient[b, i, j] += float(d[b, i, k]) * p[k] * own
+    got = trial.call("experiments.entropy", scores)
+    assert got.dtype == trial.case, got.dtype
+    lost = bounds.gamma(64, trial.case)
+    trial.within("entropy", got, expected, 8 * lost)
+    back = trial.call("experiments.score_gradient", scores, d)
+    assert back.dtype == trial.case, back.dtype
+    trial.within("gradient", back, gradient, lost * np.abs(d).max())
+
+
+@check("experiments", "closed form", (2, 8, 64))
+def equal_scores_have_the_greatest_entropy(trial: Trial) -> None:
+    """Log S nats, and dS = (dP - mean(dP))/S."""
+    S = trial.case
+    got = trial.call("experiments.entropy", np.full((1, S), 3.0))
+    trial.within("entropy", got, [math.log(S)], 16 * np.spacing(4.0))
+    d = np.zeros((1, S))
+    d[0, 0] = S
+    expected = np.full((1, S), -1 / S)
+    expected[0, 0] = 1 - 1 / S
+    back = trial.call("experiments.score_gradient", np.zeros((1, S)), d)
+    trial.within("gradient", back, expected, 4 * np.spacing(1.0))
+
+
+@check("experiments", "each other", (None, 1.0))
+def the_poem_is_learned_with_the_same_losses(trial: Trial) -> None:
+    """Sixty steps in float32: from chance to a tenth, alike.
+
+    What float32 loses in one step the next ones multiply; the two curves
+    are compared while they are long, within a hundredth of their height.
+    """
+    losses = trial.version.function("experiments.poem_losses")(60, trial.case)
+    others = trial.other.function("experiments.poem_losses")(60, trial.case)
+    assert len(losses) == 60, len(losses)
+    assert losses[0] > 2.0, losses[0]
+    assert losses[-1] < 0.1, losses[-1]
+    expected = np.asarray(others)
+    trial.within("losses", np.asarray(losses), expected, expected / 100)
+    other = trial.version.function("experiments.poem_losses")(1, trial.case, 1)
+    assert other[0] != losses[0], "another seed has the same loss"

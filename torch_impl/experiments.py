@@ -1,0 +1,75 @@
+"""Experiments: what the division by √D is for, measured.
+
+Dot products of random rows of width D have the deviation √D. Without the
+division the softmax of wide rows is all but one-hot, and then hardly
+anything comes back through it: dS = P ∘ (dP - Σ P dP) vanishes where P is 0
+and where it is 1 (Vaswani et al. 2017, section 3.2.1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from .adam import AdamW
+from .arrays import Array
+from .attention import attention_scores
+from .generator import Generator
+from .softmax import log_softmax, softmax
+from .training import POEM, encode, poem_model, text_batch, train_step
+
+WIDTHS = (4, 16, 64, 256, 1024)
+ROWS = 64
+
+
+class Sharpness(NamedTuple):
+    """How one-hot weights are: means over the rows.
+
+    `entropy` is in nats, from 0 (one key has all) to log S (all alike);
+    `gradient` is the norm of what comes back to a row of scores.
+    """
+
+    entropy: float
+    gradient: float
+
+
+def sharpness(D: int, scale: float | None = None, seed: int = 0) -> Sharpness:
+    """Return how sharp attention is among random rows of width D.
+
+    `scale` None is 1/√D; 1 leaves the division out.
+    """
+    randn = Generator(seed).randn
+    query, key, d_weights = randn(ROWS, D), randn(ROWS, D), randn(ROWS, ROWS)
+    scores = attention_scores(query, key, scale)
+    gradient = score_gradient(scores, d_weights)
+    norm = torch.sqrt(torch.sum(gradient * gradient, dim=-1))
+    return Sharpness(
+        float(torch.mean(entropy(scores))), float(torch.mean(norm))
+    )
+
+
+def entropy(scores: Array) -> Array:
+    """Return -Σ P log P of each row's weights: (..., S) to (...), in nats."""
+    weights = softmax(scores)
+    total: Array = -torch.sum(weights * log_softmax(scores), dim=-1)
+    return total
+
+
+def score_gradient(scores: Array, d_weights: Array) -> Array:
+    """Return what comes back to the scores through the softmax."""
+    scores = scores.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(softmax(scores), scores, d_weights)
+    return gradient
+
+
+def poem_losses(
+    steps: int, scale: float | None = None, seed: int = 0
+) -> list[float]:
+    """Return the loss of each step of learning the poem by heart."""
+    characters = "".join(sorted(set(POEM)))
+    text, T = encode(POEM, characters), len(POEM) - 1
+    model = poem_model(len(characters), T, seed, scale)
+    optimizer = AdamW(model, learning_rate=3e-3)
+    batch = text_batch(text, T, 1, seed)
+    return [train_step(model, optimizer, batch) for _ in range(steps)]
