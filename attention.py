@@ -6,6 +6,7 @@ only the words, the arguments and the printing.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import io
@@ -13,9 +14,11 @@ import itertools
 import locale
 import math
 import os
+import signal
 import statistics
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -294,6 +297,9 @@ WORDS: dict[str, tuple[str, str]] = {
   exercise 2                the head without its causal mask
   exercise 3                what length costs
   quiz                      three questions
+  train                     a small model learns the poem, or --text FILE
+  recall                    it learns to look back by content
+  scale                     what the division by √d is for, measured
 
   --impl numpy|torch|both   which version computes (both)
   --lang en|zh-Hant         the language (that of your locale)
@@ -304,6 +310,11 @@ WORDS: dict[str, tuple[str, str]] = {
   --query A B               exercise 1: the query, two numbers (0 1)
   --lengths T ...           exercise 3: the lengths (1000 2000 4000)
   --answers                 quiz: show the answers without waiting
+  --text FILE               train: any text in UTF-8 (the poem)
+  --checkpoint FILE         train: where to keep what is learned, and to go
+                            on from (poem.npz, or the text's name)
+  --steps N                 train: so many steps; recall, scale: at most
+  --seed N                  train, recall, scale: other random numbers (0)
   -h, --help                this text""",
         """\
 .venv/bin/python attention.py [指令] [選項]
@@ -313,6 +324,9 @@ WORDS: dict[str, tuple[str, str]] = {
   exercise 2                拿掉因果遮罩的注意力頭
   exercise 3                長度的代價
   quiz                      三個問題
+  train                     小模型學會這首詩，或 --text FILE
+  recall                    學會依內容往回看
+  scale                     除以 √d 有什麼用，實際量量看
 
   --impl numpy|torch|both   由哪個版本計算（both）
   --lang en|zh-Hant         語言（依系統語言）
@@ -322,6 +336,11 @@ WORDS: dict[str, tuple[str, str]] = {
   --query A B               練習 1：查詢，兩個數字（0 1）
   --lengths T ...           練習 3：長度（1000 2000 4000）
   --answers                 問題：不等待，直接顯示答案
+  --text FILE               train：任何 UTF-8 文字（這首詩）
+  --checkpoint FILE         train：保存學到的東西，也從這裡接著訓練
+                            （poem.npz，或文字的檔名）
+  --steps N                 train：走幾步；recall、scale：最多幾步
+  --seed N                  train、recall、scale：換一組隨機數（0）
   -h, --help                這份說明""",
     ),
     "bad choice": (
@@ -354,10 +373,154 @@ WORDS: dict[str, tuple[str, str]] = {
     "or": (" or ", " 或 "),
     "bad command": (
         "{value!r} is not possible: nothing, exercise 1, exercise 2, "
-        "exercise 3 or quiz, without quotes",
+        "exercise 3, quiz, train, recall or scale, without quotes",
         "不能用 {value!r}：可以不寫，或寫 exercise 1、exercise 2、"
-        "exercise 3 或 quiz，不加引號",
+        "exercise 3、quiz、train、recall 或 scale，不加引號",
     ),
+    "no --text": ("--text needs a file", "--text 後面要有一個檔案"),
+    "no --checkpoint": (
+        "--checkpoint needs a file",
+        "--checkpoint 後面要有一個檔案",
+    ),
+    "no --steps": (
+        "--steps needs a whole number",
+        "--steps 後面要有一個整數",
+    ),
+    "no --seed": ("--seed needs a whole number", "--seed 後面要有一個整數"),
+    "bad seed": (
+        "--seed is {value!r}, expected a whole number from 0 to 999999999",
+        "--seed 是 {value!r}，應該是 0 到 999999999 的整數",
+    ),
+    "bad text": (
+        "--text cannot read {path}: {reason}",
+        "--text 無法讀取 {path}：{reason}",
+    ),
+    "bad utf-8": (
+        "--text {path} is not UTF-8: byte {place} cannot be decoded",
+        "--text {path} 不是 UTF-8：第 {place} 個位元組無法解碼",
+    ),
+    "short text": (
+        "--text {path} has {count} characters, expected 2 or more",
+        "--text {path} 只有 {count} 個字元，至少要有 2 個",
+    ),
+    "bad checkpoint": (
+        "--checkpoint {path} is not a whole file of this command's; "
+        "give another file, or take it away",
+        "--checkpoint {path} 不是這個指令寫的完整檔案；"
+        "請換一個檔案，或把它移走",
+    ),
+    "other checkpoint": (
+        "--checkpoint {path} belongs to another text or seed; "
+        "give another file, or take it away",
+        "--checkpoint {path} 屬於另一段文字或另一個種子；"
+        "請換一個檔案，或把它移走",
+    ),
+    "bad write": (
+        "--checkpoint cannot write {path}: {reason}",
+        "--checkpoint 無法寫入 {path}：{reason}",
+    ),
+    # Training.
+    "train": (
+        "Training: what comes after each character",
+        "訓練：每個字的後面是什麼",
+    ),
+    "text train": (
+        "A model of {blocks} blocks with {heads} heads each, "
+        "{count} numbers in all, sees the text\n"
+        "again and again: {characters} characters, {kinds} different ones.",
+        "模型有 {blocks} 層，每層 {heads} 個頭，共 {count} 個數字，"
+        "反覆看同一段文字：\n{characters} 個字元，其中不同的有 {kinds} 個。",
+    ),
+    "training": ("training", "訓練中"),
+    "step": (
+        "step {step:>5}   loss {loss:7.4f}   {sample}",
+        "第 {step:>5} 步   損失 {loss:7.4f}   {sample}",
+    ),
+    "resumed": (
+        "Goes on from step {step}, kept in {path}.",
+        "從 {path} 保存的第 {step} 步接著訓練。",
+    ),
+    "known": (
+        "After {step} steps it knows the text by heart: after {start} "
+        "it says {next}.",
+        "{step} 步之後，它把整段文字背起來了：{start} 之後接 {next}。",
+    ),
+    "not known": (
+        "After {step} steps it has {share:.0%} of the characters right.",
+        "{step} 步之後，答對了 {share:.0%} 的字元。",
+    ),
+    "stopped": (
+        "Stopped; what was learned is kept.",
+        "已停止；學到的都保存下來了。",
+    ),
+    "kept": ("kept in {path}", "已保存到 {path}"),
+    "text looks": (
+        "What {token} looks at: with section 3's random query and key,\n"
+        "and in each head of each block, now that they are trained.",
+        "「{token}」看哪裡：先是第 3 節隨機的查詢與鍵，\n"
+        "再來是訓練之後每一層的每個頭。",
+    ),
+    "random": ("random", "隨機"),
+    "block head": ("block {block}, head {head}", "第 {block} 層，頭 {head}"),
+    "train looks": ("What {token} looks at", "「{token}」看哪裡"),
+    "train block": (
+        "Block {block}: the mean of its heads",
+        "第 {block} 層：各頭的平均",
+    ),
+    "recall": (
+        "Looking back by content: pairs, then one of them again",
+        "依內容往回看：先看幾對，再看其中一個",
+    ),
+    "text recall": (
+        "{pairs} pairs, then the first of one of them: {example} → {answer}.\n"
+        "The pairs are others every time: nothing can be learned by heart.\n"
+        "Who guesses among the {pairs} partners is right {chance:.0%} of the "
+        "time.",
+        "{pairs} 對，接著是其中一對的第一個：{example} → {answer}。\n"
+        "每次的配對都不同，背不起來。\n"
+        "在 {pairs} 個裡面猜，有 {chance:.0%} 會猜中。",
+    ),
+    "attention": ("attention", "注意力"),
+    "averaging": ("averaging (scale 0)", "平均（scale 0）"),
+    "value is key": ("attention, value = key", "注意力，值 = 鍵"),
+    "no scale": ("attention, without 1/√d", "注意力，不除以 √d"),
+    "steps": ("steps", "步數"),
+    "loss": ("loss", "損失"),
+    "right": ("right", "答對"),
+    "seconds": ("seconds", "秒"),
+    "text found": (
+        "What the last position, {asked}, looks at in each block. It finds "
+        "the place\nwhere its partner {answer} stands, and takes it over.",
+        "最後的位置「{asked}」在每一層看哪裡。它找到夥伴「{answer}」所在的"
+        "位置，\n把它帶回來。",
+    ),
+    "recall looks": ("What the last position looks at", "最後的位置看哪裡"),
+    "block": ("block {block}", "第 {block} 層"),
+    "scale": (
+        "Why the scale: with 1/√d and without",
+        "為什麼要縮放：除以 √d 與不除",
+    ),
+    "text scale": (
+        "{rows} random queries and keys of width d. Entropy of the weights "
+        "in nats: {most:.2f}\nis all alike, 0 is one key alone. Gradient: "
+        "the norm of what comes back to a row\nof scores.",
+        "{rows} 個寬度為 d 的隨機查詢與鍵。權重的熵以 nat 計：{most:.2f} 是"
+        "完全相同，\n0 是只看一個鍵。梯度：傳回一列分數的量有多大。",
+    ),
+    "entropy": ("entropy", "熵"),
+    "gradient": ("gradient", "梯度"),
+    "undivided": ("undivided", "不除"),
+    "text scale loss": (
+        "The loss of the poem, and what is right of the pairs, after so many "
+        "steps.\nA poem is learned by heart either way: positions are enough. "
+        "Looking back by\ncontent needs the division: without it 3000 steps "
+        "are not enough.",
+        "這首詩的損失，以及配對答對的比例，各在多少步之後。\n"
+        "詩怎樣都背得起來：靠位置就夠了。依內容往回看則少不了除以 √d：\n"
+        "不除的話，3000 步也學不會。",
+    ),
+    "poem loss": ("poem, loss", "詩，損失"),
+    "pairs right": ("pairs, right", "配對，答對"),
     "bad option": (
         "{name} is no option, possible: {possible}",
         "沒有 {name} 這個選項，可以用的有：{possible}",
@@ -396,7 +559,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "可用的只有 {free:.0f} MiB，最長可到 {fits}",
     ),
 }
-COMMANDS = ("", "exercise 1", "exercise 2", "exercise 3", "quiz")
+LESSON = ("", "exercise 1", "exercise 2", "exercise 3", "quiz")
+COMMANDS = (*LESSON, "train", "recall", "scale")
 
 
 class Option(NamedTuple):
@@ -413,10 +577,18 @@ OPTIONS = {
     "--lang": Option(1, 1, LANGUAGES),
     "--section": Option(1, None, tuple("12345"), ("",)),
     "--plain": Option(0, 0),
-    "--plot": Option(1, 1, commands=("", "exercise 1", "exercise 2")),
+    "--plot": Option(
+        1,
+        1,
+        commands=("", "exercise 1", "exercise 2", "train", "recall", "scale"),
+    ),
     "--query": Option(2, 2, commands=("exercise 1",)),
     "--lengths": Option(1, None, commands=("exercise 3",)),
     "--answers": Option(0, 0, commands=("quiz",)),
+    "--text": Option(1, 1, commands=("train",)),
+    "--checkpoint": Option(1, 1, commands=("train",)),
+    "--steps": Option(1, 1, commands=("train", "recall", "scale")),
+    "--seed": Option(1, 1, commands=("train", "recall", "scale")),
     "--help": Option(0, 0),
 }
 
@@ -586,11 +758,28 @@ class Page:
         if self.plot is not None:
             path = self.plot / f"{name}.svg"
             title = self.word(name.replace("-", " "), token="光")
-            try:
-                write_heat_map(path, title, values, rows, columns)
-            except OSError as error:
-                fail(self.lang, "bad folder", path=path, reason=error.strerror)
-            self.say("wrote", path=path)
+            self.draw(path, title, values, rows, columns)
+
+    def draw(
+        self,
+        path: Path,
+        title: str,
+        values: NDArray[Any],
+        rows: Sequence[str],
+        columns: Sequence[str],
+    ) -> None:
+        """Write a matrix as a heat map."""
+        self.write(
+            path, partial(write_heat_map, path, title, values, rows, columns)
+        )
+
+    def write(self, path: Path, writer: Callable[[], None]) -> None:
+        """Write a picture and say where it is, or what is in the way."""
+        try:
+            writer()
+        except OSError as error:
+            fail(self.lang, "bad folder", path=path, reason=error.strerror)
+        self.say("wrote", path=path)
 
 
 # Five colours of matplotlib's viridis, which its heat maps have too.
@@ -623,6 +812,31 @@ def write_heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
 ) -> None:
+    """Write a matrix as an SVG heat map, whole or not at all."""
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        axes.set_title(title, fontsize=10)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        for (row, column), weight in np.ndenumerate(values):
+            axes.text(
+                column,
+                row,
+                "·" if weight == 0 else f"{weight:.2f}",
+                ha="center",
+                va="center",
+                color="black" if weight > 0.6 else "white",
+            )
+
+    size = (2.5 + 0.7 * len(columns), 1.2 + 0.6 * len(rows))
+    write_figure(path, size, draw)
+
+
+def write_figure(
+    path: Path, size: tuple[float, float], draw: Callable[[Any], None]
+) -> None:
     """Write one SVG whose text stays text, whole or not at all."""
     import logging
     import warnings
@@ -641,22 +855,8 @@ def write_heat_map(
         "font.family": [*fonts, "Microsoft JhengHei", "sans-serif"],
     }
     with matplotlib.rc_context(style):
-        size = (2.5 + 0.7 * len(columns), 1.2 + 0.6 * len(rows))
         figure = Figure(figsize=size, layout="constrained")
-        axes = figure.add_subplot()
-        axes.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-        axes.set_title(title, fontsize=10)
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(rows)), rows)
-        for (row, column), weight in np.ndenumerate(values):
-            axes.text(
-                column,
-                row,
-                "·" if weight == 0 else f"{weight:.2f}",
-                ha="center",
-                va="center",
-                color="black" if weight > 0.6 else "white",
-            )
+        draw(figure)
         unfinished = path.with_suffix(".svg.part")
         try:
             figure.savefig(unfinished, format="svg", metadata={"Date": None})
@@ -1018,6 +1218,454 @@ def quiz_numbers(version: Version) -> list[dict[str, Any]]:
     ]
 
 
+class Training:
+    """A model that learns a text, and the file that keeps what it knows."""
+
+    def __init__(self, version: Version, arguments: Arguments) -> None:
+        self.package: Any = version.package
+        self.room: Any = version.package.training
+        self.lang, self.seed = arguments.lang, arguments.seed
+        poem = arguments.text is None
+        self.text = self.room.POEM if poem else read_text(arguments)
+        self.characters = "".join(sorted(set(self.text)))
+        self.ids = self.room.encode(self.text, self.characters)
+        self.T = min(len(self.text) - 1, 32)
+        self.windows = (len(self.text) - 1) // self.T
+        self.B = min(self.windows, 16)
+        V = len(self.characters)
+        self.model = self.room.poem_model(V, self.T, self.seed)
+        self.optimizer = self.package.adam.AdamW(self.model, LEARNING_RATE)
+        stem = "poem" if arguments.text is None else arguments.text.stem
+        self.path = arguments.checkpoint or Path(f"{stem}.npz")
+
+    def step(self) -> float:
+        """Take a step on the batch that belongs to it; return the loss."""
+        number = 1_000_003 * self.seed + self.optimizer.count
+        batch = self.room.text_batch(self.ids, self.T, self.B, number)
+        loss: float = self.room.train_step(self.model, self.optimizer, batch)
+        return loss
+
+    def right(self) -> float:
+        """Return the share of the text's characters that it expects."""
+        starts = (self.T * n for n in range(self.windows))
+        windows = [self.ids[start : start + self.T + 1] for start in starts]
+        shares = [
+            self.room.accuracy(self.model, self.room.Batch(w[:-1], w[1:]))
+            for w in windows
+        ]
+        mean: float = statistics.mean(shares)
+        return mean
+
+    def sample(self, count: int) -> str:
+        """Return what it says after the text's first character."""
+        ids = self.room.continue_text(self.model, self.ids[:1], count - 1)
+        text: str = self.room.decode(ids, self.characters)
+        return text.replace("\n", "⏎")
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what a checkpoint holds, as NumPy arrays without objects."""
+        learned = self.package.language_model.parameters(self.model)
+        arrays = {
+            **{f"weight.{name}": w for name, w in learned.items()},
+            **self.optimizer.moments(),
+        }
+        found = {n: self.package.to_numpy(a) for n, a in arrays.items()}
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
+        return found | {
+            "belongs": np.asarray(f"{FORMAT} {digest} {self.seed}"),
+            "count": np.asarray(self.optimizer.count),
+        }
+
+    def save(self) -> None:
+        """Write the checkpoint, whole or not at all."""
+        unfinished = self.path.with_name(f"{self.path.name}.part")
+        try:
+            with open(unfinished, "wb") as file:
+                np.savez(file, allow_pickle=False, **self.state())
+            unfinished.replace(self.path)
+        except OSError as error:
+            reason = {"path": self.path, "reason": error.strerror}
+            fail(self.lang, "bad write", **reason)
+        finally:
+            with suppress(OSError):
+                unfinished.unlink()
+
+    def resume(self) -> bool:
+        """Go on from the checkpoint, if there is one."""
+        if not self.path.exists():
+            return False
+        kept = read_checkpoint(self.lang, self.path)
+        own = self.state()
+        belongs = str(kept.get("belongs"))
+        if belongs.startswith(FORMAT) and belongs != str(own["belongs"]):
+            fail(self.lang, "other checkpoint", path=self.path)
+        shapes = [
+            {n: a.shape for n, a in held.items()} for held in (kept, own)
+        ]
+        if shapes[0] != shapes[1]:
+            fail(self.lang, "bad checkpoint", path=self.path)
+        arrays = {
+            n: self.package.from_numpy(a)
+            for n, a in kept.items()
+            if n not in ("belongs", "count")
+        }
+        weights = {
+            n.removeprefix("weight."): a
+            for n, a in arrays.items()
+            if n.startswith("weight.")
+        }
+        self.package.language_model.set_parameters(self.model, weights)
+        self.optimizer = self.package.adam.AdamW(self.model, LEARNING_RATE)
+        self.optimizer.resume(int(kept["count"]), arrays)
+        return True
+
+
+LEARNING_RATE = 3e-3
+FORMAT = "attention, written twice: training 1"
+
+
+def read_text(arguments: Arguments) -> str:
+    """Return the text of a file, or say what is wrong with it."""
+    path = arguments.text
+    assert path is not None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        fail(arguments.lang, "bad utf-8", path=path, place=error.start)
+    except OSError as error:
+        fail(arguments.lang, "bad text", path=path, reason=error.strerror)
+    if len(text) < 2:
+        fail(arguments.lang, "short text", path=path, count=len(text))
+    return text
+
+
+def read_checkpoint(lang: str, path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a checkpoint, read without pickle."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        AttributeError,
+        TypeError,
+        zipfile.BadZipFile,
+    ):
+        fail(lang, "bad checkpoint", path=path)
+
+
+@contextmanager
+def stop_asked() -> Iterator[Callable[[], bool]]:
+    """Yield whether Ctrl-C was pressed; a step is not broken off by it."""
+    pressed: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def training_bar(
+    page: Page, label: str, steps: int
+) -> Iterator[Callable[[int, float], None]]:
+    """Show a bar with the loss; yield what moves it to a step."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[loss]:.4f}"),
+        TimeElapsedColumn(),
+    )
+    hidden = not page.console.is_terminal
+    with Progress(
+        *columns, console=page.console, transient=True, disable=hidden
+    ) as bar:
+        task = bar.add_task(label, total=steps, loss=math.nan)
+        yield lambda step, loss: bar.update(task, completed=step, loss=loss)
+
+
+def run_train(page: Page, version: Version, arguments: Arguments) -> None:
+    """Train a model on a text, and show what it then looks at."""
+    training = Training(version, arguments)
+    page.title("train")
+    blocks = training.model.blocks
+    learned = version.package.language_model.parameters(training.model)
+    page.say(
+        "text train",
+        blocks=len(blocks),
+        heads=blocks[0].attention.H,
+        count=sum(math.prod(w.shape) for w in learned.values()),
+        characters=len(training.text),
+        kinds=len(training.characters),
+    )
+    if training.resume():
+        count = training.optimizer.count
+        page.say("resumed", step=count, path=training.path)
+    # Before anything is learned: what cannot be kept need not be.
+    training.save()
+    stopped = train(page, training, arguments.steps)
+    training.save()
+    if stopped:
+        page.say("stopped")
+    say_result(page, training)
+    page.say("kept", path=training.path)
+    show_looks(page, version, training)
+
+
+def train(page: Page, training: Training, most: int | None) -> bool:
+    """Train until the text is known; return whether Ctrl-C ended it.
+
+    With a number of steps it is trained for so many, known or not.
+    """
+    shown = min(len(training.text), 40)
+    last = training.optimizer.count + (most or 1000)
+    saved = time.monotonic()
+    with (
+        stop_asked() as stop,
+        training_bar(page, page.word("training"), last) as advance,
+    ):
+        while training.optimizer.count < last and not stop():
+            step = training.optimizer.count
+            # Looking through a long text costs as much as many steps.
+            due = step % training.windows == 0
+            if most is None and due and training.right() == 1:
+                break
+            loss = training.step()
+            step = training.optimizer.count
+            advance(step, loss)
+            if step.bit_count() == 1:
+                sample = training.sample(shown)
+                page.say("step", step=step, loss=loss, sample=sample)
+            if time.monotonic() > saved + 10:
+                training.save()
+                saved = time.monotonic()
+        return stop()
+
+
+def say_result(page: Page, training: Training) -> None:
+    """Say how much of the text it knows."""
+    share, step = training.right(), training.optimizer.count
+    known = training.sample(min(len(training.text), training.T + 1))
+    if share == 1:
+        page.say("known", step=step, start=known[:4], next=known[4:])
+    else:
+        page.say("not known", step=step, share=share)
+        page.line(Text(known))
+
+
+def show_looks(page: Page, version: Version, training: Training) -> None:
+    """Print what the fifth character looks at, before and after."""
+    shown = min(5, training.T)
+    tokens = [c.replace("\n", "⏎") for c in training.text]
+    found = training.model.weights(training.ids[: training.T])
+    maps = [version.package.to_numpy(weights) for weights in found]
+    back = version.section(3)["weights"][shown - 1, :shown]
+    rows = [page.word("random")]
+    weights = [back]
+    for block, heads in enumerate(maps, start=1):
+        for head, own in enumerate(heads, start=1):
+            rows.append(page.word("block head", block=block, head=head))
+            weights.append(own[shown - 1, :shown])
+    page.console.print()
+    page.say("text looks", token=tokens[shown - 1])
+    page.matrix("train-looks", np.stack(weights), rows, tokens[:shown])
+    if page.plot is None:
+        return
+    for block, heads in enumerate(maps, start=1):
+        path = page.plot / f"train-block-{block}.svg"
+        title = page.word("train block", block=block)
+        names = tokens[: training.T]
+        page.draw(path, title, heads.mean(axis=0), names, names)
+
+
+def run_recall(page: Page, version: Version, arguments: Arguments) -> None:
+    """Train on pairs: with attention, with averaging, with value = key."""
+    room: Any = version.package.training
+    characters = room.STEMS + room.BRANCHES
+    test = room.recall_batch(1000, 2**31 + arguments.seed)
+    ids, targets = (version.package.to_numpy(a) for a in test)
+    example = room.decode(ids[0], characters)
+    answer = characters[targets[0, -1]]
+    page.title("recall")
+    page.say(
+        "text recall",
+        pairs=room.PAIRS,
+        example=" ".join(example),
+        answer=answer,
+        chance=1 / room.PAIRS,
+    )
+    most = arguments.steps or 1000
+    rows = [["", *map(page.word, ("steps", "loss", "right", "seconds"))]]
+    model = None
+    for name, scale, step in (
+        ("attention", None, room.train_step),
+        ("averaging", 0.0, room.train_step),
+        ("value is key", None, room.tied_step),
+    ):
+        own = room.recall_model(arguments.seed, scale)
+        if step is room.tied_step:
+            room.tie(own)
+        label = page.word(name)
+        result = learn_pairs(page, label, version, own, step, test, most)
+        rows.append([label, *result])
+        model = model or own
+    page.grid(
+        [Text(row[0]), *(Text(f"  {c}") for c in row[1:])] for row in rows
+    )
+    maps = model.weights(test.ids[:1]) if model else []
+    last = [version.package.to_numpy(w)[0, 0, -1] for w in maps]
+    page.console.print()
+    page.say("text found", asked=example[-1], answer=answer)
+    names = [page.word("block", block=n + 1) for n in range(len(last))]
+    page.matrix("recall-looks", np.stack(last), names, list(example))
+
+
+def learn_pairs(
+    page: Page,
+    label: str,
+    version: Version,
+    model: Any,
+    step: Callable[..., float],
+    test: Any,
+    most: int,
+) -> list[str]:
+    """Train until 99.5 % of the test is right; return what came of it."""
+    room: Any = version.package.training
+    optimizer = version.package.adam.AdamW(model, LEARNING_RATE)
+    start, right, loss = time.perf_counter(), 0.0, math.nan
+    with training_bar(page, label, most) as advance:
+        while optimizer.count < most and right < 0.995:
+            # Never a seed of the test, which are beyond 2³¹.
+            batch = room.recall_batch(64, optimizer.count)
+            loss = step(model, optimizer, batch)
+            advance(optimizer.count, loss)
+            if optimizer.count % 50 == 0 or optimizer.count == most:
+                right = room.accuracy(model, test)
+    seconds = time.perf_counter() - start
+    numbers = (f"{optimizer.count}", f"{loss:.3f}", f"{right:.1%}")
+    return [*numbers, f"{seconds:.1f}"]
+
+
+def run_scale(page: Page, version: Version, arguments: Arguments) -> None:
+    """Print entropy, gradient and losses, with the division and without."""
+    room: Any = version.package.experiments
+    names = ("entropy", "gradient")
+    page.title("scale")
+    page.say("text scale", rows=room.ROWS, most=math.log(room.ROWS))
+    found = {
+        D: (
+            room.sharpness(D, None, arguments.seed),
+            room.sharpness(D, 1.0, arguments.seed),
+        )
+        for D in room.WIDTHS
+    }
+    header = ["d"]
+    for name in map(page.word, names):
+        header += [name, page.word("undivided")]
+    rows = [header]
+    for D, pair in found.items():
+        cells = [getattr(one, name) for name in names for one in pair]
+        rows.append([str(D), *(f"{x:.2f}" for x in cells)])
+    page.grid([Text(f"  {c}") for c in row] for row in rows)
+    last = arguments.steps or 400
+    curves = scale_curves(page, version, arguments.seed, last)
+    page.console.print()
+    page.say("text scale loss")
+    rows = [
+        [
+            page.word("steps"),
+            page.word("poem loss"),
+            page.word("undivided"),
+            page.word("pairs right"),
+            page.word("undivided"),
+        ]
+    ]
+    for number, step in enumerate(curves.steps):
+        poem = (f"{c[step - 1]:.4f}" for c in curves.poem)
+        pairs = (f"{c[number]:.1%}" for c in curves.pairs)
+        rows.append([str(step), *itertools.chain(poem, pairs)])
+    page.grid([Text(f"  {c}") for c in row] for row in rows)
+    if page.plot is not None:
+        draw_scale(page, page.plot / "scale.svg", found, curves)
+
+
+class Curves(NamedTuple):
+    """Losses of the poem and shares of pairs, divided by √d and not."""
+
+    steps: list[int]
+    poem: list[list[float]]
+    pairs: list[list[float]]
+
+
+def scale_curves(page: Page, version: Version, seed: int, last: int) -> Curves:
+    """Train on the poem and on pairs, with the division and without."""
+    package: Any = version.package
+    room = package.training
+    steps = sorted({max(1, last * part // 8) for part in (1, 2, 4, 6, 8)})
+    poem, pairs = [], []
+    test = room.recall_batch(1000, 2**31 + seed)
+    for name, scale in (("attention", None), ("no scale", 1.0)):
+        poem.append(package.experiments.poem_losses(last, scale, seed))
+        model = room.recall_model(seed, scale)
+        optimizer = package.adam.AdamW(model, LEARNING_RATE)
+        shares = []
+        with training_bar(page, page.word(name), last) as advance:
+            for number in range(last):
+                batch = room.recall_batch(64, number)
+                loss = room.train_step(model, optimizer, batch)
+                advance(number + 1, loss)
+                if number + 1 in steps:
+                    shares.append(room.accuracy(model, test))
+        pairs.append(shares)
+    return Curves(steps, poem, pairs)
+
+
+def draw_scale(
+    page: Page, path: Path, found: dict[int, Any], curves: Curves
+) -> None:
+    """Write entropy, gradient and both tasks as one figure of four."""
+
+    def draw(figure: Any) -> None:
+        panels = figure.subplots(2, 2).ravel()
+        names = (page.word("attention"), page.word("no scale"))
+        for number, name in enumerate(names):
+            for axes, what in zip(
+                panels, ("entropy", "gradient"), strict=False
+            ):
+                values = [
+                    getattr(pair[number], what) for pair in found.values()
+                ]
+                axes.plot(list(found), values, marker="o", label=name)
+                axes.set(xscale="log", xlabel="d", ylabel=page.word(what))
+            panels[2].plot(curves.poem[number], label=name)
+            panels[3].plot(
+                curves.steps, curves.pairs[number], marker="o", label=name
+            )
+        panels[2].set(yscale="log", ylabel=page.word("poem loss"))
+        panels[3].set(ylim=(0, 1.05), ylabel=page.word("pairs right"))
+        for axes in panels[2:]:
+            axes.set_xlabel(page.word("steps"))
+        panels[0].legend()
+
+    page.write(path, lambda: write_figure(path, (8, 6), draw))
+
+
 def locale_language() -> str:
     """Return the language that the environment asks for."""
     names = ("LC_ALL", "LC_MESSAGES", "LANG")
@@ -1039,6 +1687,10 @@ class Arguments(NamedTuple):
     query: list[float]
     lengths: list[int]
     answers: bool
+    text: Path | None
+    checkpoint: Path | None
+    steps: int | None
+    seed: int
     help: bool
 
 
@@ -1069,6 +1721,16 @@ def parse(argv: Sequence[str], lang: str) -> Arguments:
         query=[number(lang, value) for value in given.get("--query", "01")],
         lengths=[length(lang, value) for value in lengths],
         answers="--answers" in given,
+        text=Path(given["--text"][0]) if "--text" in given else None,
+        checkpoint=(
+            Path(given["--checkpoint"][0]) if "--checkpoint" in given else None
+        ),
+        steps=(
+            length(lang, given["--steps"][0], "--steps")
+            if "--steps" in given
+            else None
+        ),
+        seed=seed(lang, given.get("--seed", ["0"])[0]),
         help="--help" in given,
     )
 
@@ -1140,10 +1802,17 @@ def number(lang: str, text: str) -> float:
     return found
 
 
-def length(lang: str, text: str) -> int:
+def length(lang: str, text: str, name: str = "--lengths") -> int:
     """Return a length of at most nine digits."""
     if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        fail(lang, "bad length", name="--lengths", value=text)
+        fail(lang, "bad length", name=name, value=text)
+    return int(text)
+
+
+def seed(lang: str, text: str) -> int:
+    """Return a seed of at most nine digits."""
+    if not text.isdecimal() or len(text) > 9:
+        fail(lang, "bad seed", value=text)
     return int(text)
 
 
@@ -1211,6 +1880,12 @@ def run(argv: Sequence[str]) -> None:
             run_exercise_3(page, versions, arguments.lengths)
         case "quiz":
             run_quiz(page, versions, arguments.answers)
+        case "train":
+            run_train(page, versions[0], arguments)
+        case "recall":
+            run_recall(page, versions[0], arguments)
+        case "scale":
+            run_scale(page, versions[0], arguments)
         case _:
             run_lesson(page, versions, arguments.sections)
 

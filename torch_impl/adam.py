@@ -53,8 +53,11 @@ class AdamW:
 
     def moments(self) -> dict[str, Array]:
         """Return both running means, by name: "mean.token"."""
-        named = parameters(self.model).items()
-        state = {name: self._own.state[w] for name, w in named}
+        state = {}
+        for name, w in parameters(self.model).items():
+            # Before the first step torch keeps nothing, which means zeros.
+            zeros = {k: torch.zeros_like(w) for k in ("exp_avg", "exp_avg_sq")}
+            state[name] = zeros | self._own.state.get(w, {})
         mean = {f"mean.{n}": s["exp_avg"] for n, s in state.items()}
         return mean | {
             f"square.{n}": s["exp_avg_sq"] for n, s in state.items()
