@@ -503,7 +503,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "text scale": (
         "{rows} random queries and keys of width d. Entropy of the weights "
         "in nats: {most:.2f}\nis all alike, 0 is one key alone. Gradient: "
-        "the norm of what comes back to a row\nof scores.",
+        "the norm of what comes back to a\nrow of scores.",
         "{rows} 個寬度為 d 的隨機查詢與鍵。權重的熵以 nat 計：{most:.2f} 是"
         "完全相同，\n0 是只看一個鍵。梯度：傳回一列分數的量有多大。",
     ),
@@ -1341,17 +1341,13 @@ def read_text(arguments: Arguments) -> str:
 
 def read_checkpoint(lang: str, path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of a checkpoint, read without pickle."""
+    # What is no .npz of arrays, or only a part of one, raises one of these.
+    bad = (OSError, ValueError, TypeError, EOFError, AttributeError)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        AttributeError,
-        TypeError,
-        zipfile.BadZipFile,
-    ):
+        file = path.open("rb")
+        with file, np.load(file, allow_pickle=False) as held:
+            return {name: np.asarray(held[name]) for name in held.files}
+    except (*bad, zipfile.BadZipFile):
         fail(lang, "bad checkpoint", path=path)
 
 
@@ -1403,6 +1399,9 @@ def training_bar(
 def run_train(page: Page, version: Version, arguments: Arguments) -> None:
     """Train a model on a text, and show what it then looks at."""
     training = Training(version, arguments)
+    resumed = training.resume()
+    # Before anything is learned: what cannot be kept need not be.
+    training.save()
     page.title("train")
     blocks = training.model.blocks
     learned = version.package.language_model.parameters(training.model)
@@ -1414,11 +1413,9 @@ def run_train(page: Page, version: Version, arguments: Arguments) -> None:
         characters=len(training.text),
         kinds=len(training.characters),
     )
-    if training.resume():
+    if resumed:
         count = training.optimizer.count
         page.say("resumed", step=count, path=training.path)
-    # Before anything is learned: what cannot be kept need not be.
-    training.save()
     stopped = train(page, training, arguments.steps)
     training.save()
     if stopped:

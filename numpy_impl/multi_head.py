@@ -20,7 +20,7 @@ from .attention import broadcast_backward
 from .sdpa import (
     Steps,
     attention_steps,
-    scaled_dot_product_attention_backward,
+    attention_steps_backward,
 )
 
 
@@ -173,15 +173,14 @@ def multi_head_backward(
     d_merged, w_o, b_o = project_backward(
         d_output, merged, layer.w_o, layer.b_o
     )
-    gradients = scaled_dot_product_attention_backward(
+    gradients = attention_steps_backward(
         split_heads(d_merged, layer.H),
+        steps,
         query,
         key,
         value,
         attn_mask,
-        is_causal=is_causal,
         scale=layer.scale,
-        enable_gqa=True,
     )
     source = x if context is None else context
     d_query, d_key, d_value = (

@@ -306,6 +306,50 @@ def scaled_dot_product_attention_backward(
     comes back to the output and to the log-sum-exp of the masked scores.
     The other arguments are those of the forward pass, and so is what is
     raised. Dropout needs `keep`, the same that the forward pass had.
+    """
+    steps = attention_steps(
+        query,
+        key,
+        value,
+        attn_mask,
+        dropout_p,
+        is_causal,
+        scale,
+        enable_gqa,
+        window,
+        soft_cap,
+        keep,
+    )
+    check_arguments_backward(d_output, d_log_sum_exp, steps, dropout_p, keep)
+    return attention_steps_backward(
+        d_output,
+        steps,
+        query,
+        key,
+        value,
+        attn_mask,
+        dropout_p,
+        scale,
+        soft_cap,
+        keep,
+        d_log_sum_exp,
+    )
+
+
+def attention_steps_backward(
+    d_output: Array,
+    steps: Steps,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | Mask | None = None,
+    dropout_p: float = 0.0,
+    scale: float | None = None,
+    soft_cap: float | None = None,
+    keep: Mask | None = None,
+    d_log_sum_exp: Array | None = None,
+) -> Gradients:
+    """Return the gradients, given the steps of the forward pass.
 
     The steps backwards, with O = P' V, P' the dropped weights, P = softmax
     of the masked scores X, X = C + mask, C = cap tanh(S / cap) and
@@ -322,20 +366,6 @@ def scaled_dot_product_attention_backward(
     nothing to see. Key and value heads sum over the query heads that read
     them.
     """
-    steps = attention_steps(
-        query,
-        key,
-        value,
-        attn_mask,
-        dropout_p,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        keep,
-    )
-    check_arguments_backward(d_output, d_log_sum_exp, steps, dropout_p, keep)
     H = heads(query)
     wide_query, wide_key, wide_value = map(widen, (query, key, value))
     d_weights, d_value = weighted_sum_backward(

@@ -55,6 +55,14 @@ def parser() -> argparse.ArgumentParser:
         help="leave out longer sequences (16384)",
     )
     accuracy.add_argument("--json", metavar="FILE", type=Path)
+
+    bench = commands.add_parser(
+        "bench", help="what it costs: ratios of times within one run"
+    )
+    bench.add_argument(
+        "what", choices=("training",), help="a step of training"
+    )
+    bench.add_argument("--json", metavar="FILE", type=Path)
     return root
 
 
@@ -71,6 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from .fault_report import fault_report
 
         return fault_report(arguments.only, arguments.quick)
+    if arguments.command == "bench":
+        from . import bench
+
+        return bench.training(arguments.json)
     from .accuracy import accuracy
 
     return accuracy(arguments.longest, arguments.json)

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from parity_tests import accuracy, fault_report, suite
+from parity_tests import accuracy, bench, fault_report, suite
 from parity_tests.__main__ import main
 from parity_tests.bank import FAULTS
 from parity_tests.faults import copy_of, mutated
@@ -127,6 +127,22 @@ def test_the_reference_is_the_definition() -> None:
 def test_no_version_is_less_accurate_than_torchs_function(dtype: str) -> None:
     cell = accuracy.measure(dtype, 1024, 1.0)
     assert cell.within(), cell
+
+
+def test_what_training_costs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(bench, "TURNS", 2)
+    path = tmp_path / "bench.json"
+    assert main(["bench", "training", "--json", str(path)]) == 0
+    out = capsys.readouterr().out
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    assert len(rows) == len(bench.TASKS)
+    for row in rows:
+        assert row["step"] in out
+        assert row["ratio"] == pytest.approx(row["numpy"] / row["torch"])
 
 
 def test_the_accuracy_command(capsys: pytest.CaptureFixture[str]) -> None:

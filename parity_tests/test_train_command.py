@@ -1,0 +1,247 @@
+"""attention.py train and recall, as a user runs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import attention
+from parity_tests.test_program import PROGRAM, printed, said_by_main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def train(capsys: Capture, *arguments: str) -> str:
+    """Return what training prints, in English and plain."""
+    if "--impl" not in arguments:
+        arguments = (*arguments, "--impl", "numpy")
+    return printed(capsys, "train", "--lang", "en", *arguments)
+
+
+def held(path: str) -> dict[str, Any]:
+    """Return what a checkpoint holds."""
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two checkpoints are equal to the bit."""
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name]) for name in one
+    )
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_the_poem_is_learned_and_kept(impl: str, capsys: Capture) -> None:
+    out = train(capsys, "--impl", impl)
+    assert "after 床前明月 it says 光疑是地上霜舉頭望明月低頭思故鄉." in out
+    assert "step     1   loss" in out
+    assert "kept in poem.npz" in out
+    assert "random            0.02   0.14   0.02   0.09   0.73" in out
+    assert out.count("block 2, head") == 4
+    assert [*Path().iterdir()] == [Path("poem.npz")]
+    again = train(capsys, "--impl", impl)
+    assert "Goes on from step 8, kept in poem.npz." in again
+    # One version goes on from what the other has learned.
+    other = {"numpy": "torch", "torch": "numpy"}[impl]
+    more = train(capsys, "--impl", other, "--steps", "2")
+    assert "After 10 steps it knows the text by heart" in more
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_a_run_repeats_to_the_bit(impl: str, capsys: Capture) -> None:
+    Path("text.txt").write_text("不見古人，不見來者。" * 20, encoding="utf-8")
+    named = ("--impl", impl, "--text", "text.txt", "--checkpoint")
+    train(capsys, *named, "whole.npz", "--steps", "6")
+    train(capsys, *named, "again.npz", "--steps", "6")
+    train(capsys, *named, "parts.npz", "--steps", "2")
+    out = train(capsys, *named, "parts.npz", "--steps", "4")
+    assert "Goes on from step 2" in out
+    train(capsys, *named, "seed.npz", "--steps", "6", "--seed", "1")
+    whole = held("whole.npz")
+    assert same(whole, held("again.npz"))
+    assert same(whole, held("parts.npz"))
+    assert not same(whole, held("seed.npz"))
+    assert int(whole["count"]) == 6
+
+
+def test_a_text_of_two_characters(capsys: Capture) -> None:
+    Path("ab.txt").write_text("ab", encoding="utf-8")
+    out = train(capsys, "--text", "ab.txt")
+    assert "it knows the text by heart: after ab" in out
+    assert Path("ab.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "--text text.txt has 0 characters, expected 2 or more"),
+        ("月".encode(), "--text text.txt has 1 characters, expected"),
+        (b"ab\xff", "--text text.txt is not UTF-8: byte 2 cannot be"),
+        (None, "--text cannot read text.txt: No such file"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_named(
+    content: bytes | None,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    if content is not None:
+        Path("text.txt").write_bytes(content)
+    said = said_by_main(
+        monkeypatch, capsys, "train", "--text", "text.txt", "--lang", "en"
+    )
+    assert said.startswith(f"attention.py: {message}")
+    assert not Path("text.npz").exists()
+
+
+def refused(*arguments: str) -> str:
+    """Return what is said of a checkpoint that cannot be used."""
+    with pytest.raises(attention.BadArgumentError) as error:
+        attention.run(["train", "--lang", "en", "--impl", "numpy", *arguments])
+    return str(error.value)
+
+
+class Bomb:
+    """What would run if a checkpoint were unpickled."""
+
+    def __reduce__(self) -> Any:
+        """Make the file that shows it."""
+        return Path.touch, (Path("exploded"),)
+
+
+def test_another_file_is_never_written_over(capsys: Capture) -> None:
+    train(capsys, "--steps", "2")
+    whole = Path("poem.npz").read_bytes()
+    pickled = np.empty(1, dtype=object)
+    pickled[0] = Bomb()
+    np.savez("pickled.npz", belongs=pickled)
+    Path("text.npz").write_text("床前明月光", encoding="utf-8")
+    Path("cut.npz").write_bytes(whole[: len(whole) // 2])
+    Path("empty.npz").write_bytes(b"")
+    np.savez("other.npz", belongs=np.asarray("something else"))
+    np.save("array.npy", np.ones(3))
+    with zipfile.ZipFile("zip.npz", "w") as file:
+        file.writestr("a.txt", "b")
+    kept = held("poem.npz")
+    del kept["mean.token"]
+    np.savez("missing.npz", **kept)
+    names = ("pickled.npz", "text.npz", "cut.npz", "empty.npz", "other.npz")
+    for name in (*names, "array.npy", "zip.npz", "missing.npz"):
+        before = Path(name).read_bytes()
+        message = f"--checkpoint {name} is not a whole file of this command's"
+        assert refused("--checkpoint", name).startswith(message), name
+        assert Path(name).read_bytes() == before
+    assert not Path("exploded").exists()
+    belongs = "--checkpoint poem.npz belongs to another text or seed"
+    assert refused("--seed", "1").startswith(belongs)
+    assert Path("poem.npz").read_bytes() == whole
+    assert refused("--checkpoint", "nowhere/x.npz").startswith(
+        "--checkpoint cannot write nowhere/x.npz: No such file"
+    )
+
+
+def test_a_write_that_fails_leaves_the_old_file(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(capsys, "--steps", "2")
+    before = Path("poem.npz").read_bytes()
+
+    def full(file: Any, **_: Any) -> None:
+        file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    message = refused("--steps", "1")
+    assert message == (
+        "--checkpoint cannot write poem.npz: No space left on device"
+    )
+    assert Path("poem.npz").read_bytes() == before
+    assert [*Path().iterdir()] == [Path("poem.npz")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_keeps_what_was_learned() -> None:
+    text = "".join(chr(0x4E00 + n * n % 500) for n in range(3000))
+    Path("text.txt").write_text(text, encoding="utf-8")
+    command = [sys.executable, str(PROGRAM), "train", "--lang", "en"]
+    command += ["--impl", "numpy", "--text", "text.txt", "--steps", "100000"]
+    unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, encoding="utf-8", env=unbuffered
+    ) as program:
+        assert program.stdout is not None
+        for line in program.stdout:
+            if line.startswith("step     8"):
+                program.send_signal(signal.SIGINT)
+                break
+        rest = program.stdout.read()
+        status = program.wait()
+    assert status == 0, rest
+    assert "Stopped; what was learned is kept." in rest
+    assert "kept in text.npz" in rest
+    assert int(held("text.npz")["count"]) >= 8
+
+
+def test_pictures_of_what_it_looks_at(capsys: Capture) -> None:
+    train(capsys, "--plot", "plots")
+    names = ["train-block-1.svg", "train-block-2.svg", "train-looks.svg"]
+    assert sorted(path.name for path in Path("plots").iterdir()) == names
+    for name in names:
+        root = ElementTree.parse(Path("plots", name)).getroot()
+        text = "".join(root.itertext())
+        assert all(token in text for token in "床前明月光"), name
+    printed(
+        capsys, "scale", "--steps", "2", "--impl", "numpy", "--plot", "plots"
+    )
+    root = ElementTree.parse("plots/scale.svg").getroot()
+    assert root.tag.endswith("svg")
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+def test_pairs_are_looked_back_at(impl: str, capsys: Capture) -> None:
+    arguments = ("--lang", "en", "--impl", impl, "--steps", "200")
+    out = printed(capsys, "recall", *arguments)
+    rows = {
+        line[:20].strip(): line[20:].split()
+        for line in out.splitlines()
+        if "%" in line and "guess" not in line
+    }
+    assert float(rows["attention"][2].rstrip("%")) >= 99, out
+    assert float(rows["averaging (scale 0)"][2].rstrip("%")) < 35, out
+    assert rows["averaging (scale 0)"][0] == "200"
+    _, example, answer = out.partition("→")[0], *out.split("→")[:1], out
+    asked = example.split(":")[-1].split()
+    partner = answer.split("→")[1].strip()[0]
+    assert asked[asked.index(asked[-1]) + 1] == partner
+    looks = next(line for line in out.splitlines() if "block 2" in line)
+    weights = [float(w.replace("·", "0")) for w in looks.split()[2:]]
+    assert len(weights) == 9
+    assert weights[asked.index(asked[-1]) + 1] == max(weights), out
+
+
+@pytest.mark.parametrize("lang", attention.LANGUAGES)
+def test_no_line_of_training_is_too_wide(lang: str, capsys: Capture) -> None:
+    from rich.cells import cell_len
+
+    for command in ("train", "recall", "scale"):
+        arguments = ("--lang", lang, "--impl", "numpy", "--steps", "2")
+        out = printed(capsys, command, *arguments)
+        assert all(cell_len(line) <= 79 for line in out.splitlines()), out
