@@ -148,7 +148,9 @@ def project_backward(
     dx = dy Wᵀ, dW = Σ xᵀ dy and db = Σ dy, summed over all that share them.
     """
     dx = d_result @ w.mT
-    dw = broadcast_backward(x.mT @ d_result, w.shape)
+    # One product of all positions of all sequences is the sum of theirs.
+    rows, d_rows = (np.reshape(a, (-1, a.shape[-1])) for a in (x, d_result))
+    dw = rows.mT @ d_rows
     db = None if b is None else broadcast_backward(d_result, b.shape)
     return dx, dw, db
 
