@@ -504,7 +504,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{rows} random queries and keys of width d. Entropy of the weights "
         "in nats: {most:.2f}\nis all alike, 0 is one key alone. Gradient: "
         "the norm of what comes back to a\nrow of scores.",
-        "{rows} 個寬度為 d 的隨機查詢與鍵。權重的熵以 nat 計：{most:.2f} 是"
+        "{rows} 個維度為 d 的隨機查詢與鍵。權重的熵以 nat 計：{most:.2f} 是"
         "完全相同，\n0 是只看一個鍵。梯度：傳回一列分數的量有多大。",
     ),
     "entropy": ("entropy", "熵"),

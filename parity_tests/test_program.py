@@ -196,7 +196,7 @@ BAD = [
     (
         ["quiz", "--plot", "x"],
         "--plot is not for this, but for: "
-        "the lesson, exercise 1 or exercise 2\n",
+        "the lesson, exercise 1, exercise 2, train, recall or scale\n",
     ),
     (["--answers"], "--answers is not for this, but for: quiz\n"),
     (
