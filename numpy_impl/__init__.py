@@ -1,8 +1,8 @@
 """Attention in NumPy, one module a concept.
 
 In reading order: averaging, softmax, masks, dropout, attention, arguments,
-sdpa, head, multi_head, positions, cache, generator, layer_norm,
-language_model, adam, training, experiments, lesson. The package
+sdpa, head, multi_head, positions, merge, cache, flash, generator,
+layer_norm, language_model, adam, training, experiments, lesson. The package
 `torch_impl` has the same modules and names.
 """
 
@@ -15,12 +15,14 @@ from . import (
     cache,
     dropout,
     experiments,
+    flash,
     generator,
     head,
     language_model,
     layer_norm,
     lesson,
     masks,
+    merge,
     multi_head,
     positions,
     sdpa,
@@ -39,6 +41,7 @@ __all__ = [
     "cache",
     "dropout",
     "experiments",
+    "flash",
     "from_numpy",
     "generator",
     "head",
@@ -46,6 +49,7 @@ __all__ = [
     "layer_norm",
     "lesson",
     "masks",
+    "merge",
     "multi_head",
     "positions",
     "scaled_dot_product_attention",

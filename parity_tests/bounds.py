@@ -421,3 +421,47 @@ def can_fail(values: Any, error: Any, dtype: str) -> bool:
     # bfloat16 has 8 bits: a dozen roundings of it are allowed for.
     widest = max(WIDEST, 12 * format_of(dtype).u)
     return bool(lost or allowed <= widest * largest)
+
+
+def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
+    """Bound attention and its gradients where the keys come in `parts`.
+
+    To the roundings of one softmax come, for every power, those of the
+    factors that bring it from one maximum to the next, each an exp of a
+    rounded difference and a product: 2 FUNCTION_ULPS + 3 a part. They act
+    on numerator and denominator alike. The way back takes Σ dO O in place
+    of Σ P dP: E more roundings, and the output's own error.
+    """
+    forward = attention(inputs, given)
+    dtype, steps = forward.dtype, forward.steps
+    more = gamma(2 * parts * (2 * FUNCTION_ULPS + 3), dtype)
+    P, value = steps["weights"], np.abs(forward.value.value)
+    output = matmul(P, forward.value, dtype)
+    lost = 2 * output.error + more * (P.value @ value)
+    wide = Bounded(output.value, lost)
+    lse = steps["log_sum_exp"]
+    found = {
+        "output": rounded_to(wide, given),
+        "log_sum_exp": Bounded(lse.value, 2 * lse.error + more),
+    }
+    dO = np.abs(inputs.d_output.astype(np.float64))
+    size = (dO * (np.abs(wide.value) + lost)).sum(axis=-1, keepdims=True)
+    inner = gamma(inputs.E + 2, dtype) * size
+    inner = inner + (dO * lost).sum(axis=-1, keepdims=True)
+    dlse = np.abs(inputs.d_log_sum_exp.astype(np.float64))[..., None]
+    parts_of_dS = np.abs(dO @ value.mT) + size + dlse
+    dS = (P.value + P.error) * (inner + more * parts_of_dS)
+    scale = abs(forward.scale)
+    extra = {
+        "query": scale * (dS @ np.abs(forward.key.value)),
+        "key": scale * (dS.mT @ np.abs(inputs.query.astype(np.float64))),
+        "value": more * (P.value.mT @ dO),
+    }
+    usual = gradients(inputs, given)
+    for name, array in extra.items():
+        shape = getattr(inputs, name).shape
+        own = Bounded(np.zeros_like(array), array)
+        own = summed_to(in_groups(own, inputs, shape, dtype), shape, dtype)
+        error = 2 * usual[name].error + 2 * own.error
+        found[f"gradient of {name}"] = Bounded(usual[name].value, error)
+    return found

@@ -47,6 +47,17 @@ H, D, E = 6, 4, 3
 @check("cache", "law", DECODINGS)
 def chunks_give_what_one_pass_gives(trial: Trial) -> None:
     """The same rows, within the rounding of both."""
+    decode(trial, "cache.cached_attention")
+
+
+@check("cache", "law", DECODINGS)
+def merged_chunks_give_what_one_pass_gives(trial: Trial) -> None:
+    """The same by two parts, the past and the new, that are merged."""
+    decode(trial, "cache.merged_attention")
+
+
+def decode(trial: Trial, path: str) -> None:
+    """Compare a sequence that comes in chunks with one pass."""
     case: Decoding = trial.case
     T = sum(case.chunks)
     rng = np.random.default_rng(T + case.G)
@@ -56,7 +67,7 @@ def chunks_give_what_one_pass_gives(trial: Trial) -> None:
     )
     version = trial.version
     cache = version.function("cache.Cache")()
-    attend = version.function("cache.cached_attention")
+    attend = version.function(path)
     outputs, start = [], 0
     for size in case.chunks:
         rows = slice(start, start + size)
@@ -79,7 +90,10 @@ def chunks_give_what_one_pass_gives(trial: Trial) -> None:
     assert whole.any(), "the output is 0"
 
 
-@check("cache", "closed form")
+PATHS = ("cache.cached_attention", "cache.merged_attention")
+
+
+@check("cache", "closed form", PATHS)
 def new_queries_see_all_that_is_kept(trial: Trial) -> None:
     """Past 2, new 2, scores 0: row 0 sees 3 keys and row 1 sees 4."""
     version = trial.version
@@ -89,11 +103,12 @@ def new_queries_see_all_that_is_kept(trial: Trial) -> None:
         np.asarray(column)[:, None]
         for column in ([0.0, 0.0], [2.0, 4.0], [6.0, 8.0])
     )
-    attend = version.function("cache.cached_attention")
+    attend = version.function(trial.case)
     found: list[Any] = []
     for value in (past, new):
         own = map(version.array, (zeros, zeros, value))
         found.append(version.numpy(attend(*own, cache)))
+    assert found[0].dtype == np.float64, found[0].dtype
     trial.within("past", found[0], [[2], [3]])
     trial.within("new", found[1], [[4], [5]], 4 * np.spacing(4.0))
     trial.within("values", version.numpy(cache.value)[:, 0], [2, 4, 6, 8])

@@ -1,0 +1,334 @@
+"""flash: every case in tiles of a few keys gives what one table gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from .. import bounds, definition
+from ..cases import BY_NAME, CASES, Case, build
+from ..suite import Trial, check
+from ..versions import Version
+from . import sdpa
+from .sdpa_closed_form import STRUCTURAL, rounded_once, seen_by
+
+# Tiles so small that every case has several, and none fits.
+QUERIES, KEYS = 3, 2
+PATH = "flash.flash_attention"
+
+
+def tiled(case: Case) -> bool:
+    """Return whether flash computes a case: it has no dropout."""
+    return case.dropout_p == 0 and case.keep is None
+
+
+TILED = [case for case in CASES if tiled(case)]
+GRADIENT = [case for case in TILED if case.gradient]
+
+
+@contextmanager
+def tiles(version: Version, queries: int, keys: int) -> Iterator[None]:
+    """Give a version's flash other sizes of tiles for a while."""
+    room = version.package.flash
+    before = room.QUERIES, room.KEYS
+    room.QUERIES, room.KEYS = queries, keys
+    try:
+        yield
+    finally:
+        room.QUERIES, room.KEYS = before
+
+
+def arguments(version: Version, case: Case) -> dict[str, Any]:
+    """Return the arguments of flash for a case."""
+    named = version.arguments(build(case), case.dtype)
+    return {n: a for n, a in named.items() if n not in ("dropout_p", "keep")}
+
+
+def forward(version: Version, case: Case) -> dict[str, Any]:
+    """Return output and log-sum-exp in small tiles."""
+    with tiles(version, QUERIES, KEYS):
+        result = version.function(PATH)(**arguments(version, case))
+    found: dict[str, Any] = version.numpy(result)
+    return found
+
+
+def gradients(version: Version, case: Case, **named: Any) -> dict[str, Any]:
+    """Return the gradients of query, key and value in small tiles."""
+    inputs, own = build(case), arguments(version, case) | named
+    d_output = version.array(inputs.d_output, case.dtype)
+    d_lse = version.array(inputs.d_log_sum_exp)
+    names = ("query", "key", "value")
+    with tiles(version, QUERIES, KEYS):
+        if version.by_hand:
+            backward = version.function(f"{PATH}_backward")
+            result = backward(d_output, **own, d_log_sum_exp=d_lse)
+            found: dict[str, Any] = version.numpy(result)
+            version.unwritten(
+                PATH, (inputs.d_output, inputs.key), (d_output, own["key"])
+            )
+            return found
+        for name in names:
+            own[name].requires_grad_()
+        result = version.function(PATH)(**own)
+        torch.autograd.backward(list(result), [d_output, d_lse])
+    return {name: version.numpy(own[name].grad) for name in names}
+
+
+@cache
+def errors(case: Case) -> dict[str, Any]:
+    """Return the bounds of a case in small tiles."""
+    parts = -(-build(case).S // KEYS)
+    with np.errstate(all="ignore"):
+        found = bounds.in_tiles(build(case), case.dtype, max(parts, 1))
+    return {name: bounded.error for name, bounded in found.items()}
+
+
+def spread(error: Any, array: Any) -> Any:
+    """Return a bound in the shape of what it bounds."""
+    return np.broadcast_to(error, array.shape)
+
+
+@check("flash", "definition", TILED)
+def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
+    """Compare with the scalar loops."""
+    for case in sdpa.controlled(trial.case):
+        exact, error = definition.forward(case), errors(case)
+        for name, got in forward(trial.version, case).items():
+            nearest, missing = exact[name]
+            sdpa.has_dtype(name, got, case.dtype, name == "output")
+            bound = spread(error[name], nearest)
+            trial.within(name, got, nearest, bound, missing)
+
+
+@check("flash", "definition", GRADIENT)
+def gradients_are_the_definitions(trial: Trial) -> None:
+    """Compare with the derivatives of the scalar loops."""
+    for case in sdpa.controlled(trial.case):
+        exact, error = definition.backward(case), errors(case)
+        for name, got in gradients(trial.version, case).items():
+            nearest, missing = exact[name]
+            sdpa.has_dtype(name, got, case.dtype, True)
+            bound = spread(error[f"gradient of {name}"], nearest)
+            trial.within(f"gradient of {name}", got, nearest, bound, missing)
+
+
+FEW = [
+    case
+    for case in GRADIENT
+    if case.dtype != "bfloat16" and not sdpa.trivial(case)
+][::7]
+
+
+@check("flash", "each other", FEW)
+def both_versions_agree(trial: Trial) -> None:
+    """Compare result and gradients with the other version's."""
+    case, error = trial.case, errors(trial.case)
+    others = forward(trial.other, case)
+    for name, got in forward(trial.version, case).items():
+        trial.within(name, got, others[name], 2 * spread(error[name], got))
+    others = gradients(trial.other, case)
+    for name, got in gradients(trial.version, case).items():
+        bound = 2 * spread(error[f"gradient of {name}"], got)
+        trial.within(f"gradient of {name}", got, others[name], bound)
+
+
+@check("flash", "closed form", STRUCTURAL)
+def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
+    """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
+    case: Case = trial.case
+    inputs, seen = build(case), seen_by(case)
+    number = seen.sum(axis=-1, keepdims=True)
+    expected = seen / np.maximum(number, 1)
+    expected = inputs.without_heads(rounded_once(expected, case.dtype))
+    trial.within("output", forward(trial.version, case)["output"], expected)
+
+
+LOWER = [(1, 4), (2, 7), (7, 2), (4, 4), (5, 9)]
+
+
+@check("flash", "closed form", LOWER)
+def the_triangle_lies_in_the_corner_that_is_asked_for(trial: Trial) -> None:
+    """In the lower right the last query sees the last key."""
+    L, S = trial.case
+    query, key, value = (
+        np.zeros((L, 2)),
+        np.zeros((S, 2)),
+        np.eye(S),
+    )
+    own = [trial.version.array(a) for a in (query, key, value)]
+    for align, shift in (("upper_left", 0), ("lower_right", S - L)):
+        seen = np.arange(S) <= np.arange(L)[:, None] + shift
+        expected = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
+        with tiles(trial.version, QUERIES, KEYS):
+            found = trial.version.function(PATH)(
+                *own, is_causal=True, align=align
+            )
+        got = trial.version.numpy(found.output)
+        trial.within(align, got, expected)
+        band = seen & (np.arange(S) >= np.arange(L)[:, None] + shift - 1)
+        expected = band / np.maximum(band.sum(axis=-1, keepdims=True), 1)
+        with tiles(trial.version, QUERIES, KEYS):
+            found = trial.version.function(PATH)(
+                *own, is_causal=True, window=(1, 5), align=align
+            )
+        got = trial.version.numpy(found.output)
+        trial.within(f"{align}, window", got, expected)
+
+
+@check("flash", "closed form", ("float32", "float64"))
+def the_first_tiles_may_be_empty(trial: Trial) -> None:
+    """Keys 0 to 5 forbidden to all, 6 and 7 seen: the mean of those two."""
+    value = np.asarray([[2.0**n] for n in range(8)], dtype=trial.case)
+    zeros = np.zeros((8, 1), dtype=trial.case)
+    mask = np.arange(8) >= 6
+    bias = np.where(mask, 0.0, -np.inf).astype(trial.case)
+    for given in (mask, bias, np.tile(mask, (8, 1))):
+        own = map(trial.version.array, (zeros, zeros, value, given))
+        with tiles(trial.version, QUERIES, KEYS):
+            found = trial.version.function(PATH)(*own)
+        got = trial.version.numpy(found)
+        trial.within("output", got["output"], np.full((8, 1), 96.0))
+        lse = np.full(8, math.log(2))
+        error = 8 * np.spacing(np.asarray(1, dtype=trial.case))
+        trial.within("log_sum_exp", got["log_sum_exp"], lse, error)
+
+
+@check("flash", "closed form", (1e4, -1e4))
+def the_maximum_may_come_late_or_early(trial: Trial) -> None:
+    """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
+    key = trial.case * np.arange(9.0)[:, None]
+    value = np.arange(9.0)[:, None] + 1
+    one = np.ones((1, 1))
+    own = map(trial.version.array, (one, key, value))
+    with tiles(trial.version, QUERIES, KEYS):
+        found = trial.version.function(PATH)(*own)
+    got = trial.version.numpy(found)
+    best = 9.0 if trial.case > 0 else 1.0
+    trial.within("output", got["output"], [[best]])
+    trial.within("log_sum_exp", got["log_sum_exp"], [key.max()])
+
+
+SIZES = [(1, 1), (2, 3), (5, 7), (4, 128), (512, 128)]
+
+
+@check("flash", "law", SIZES)
+def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
+    """Everything at once, in tiles of other sizes: the same."""
+    case = BY_NAME["float64 everything"]
+    case = replace(case, name="in tiles", dropout_p=0.0, keep=None)
+    error = errors(case)
+    wanted = forward(trial.version, case)
+    with tiles(trial.version, *trial.case):
+        result = trial.version.function(PATH)(**arguments(trial.version, case))
+    for name, got in trial.version.numpy(result).items():
+        # Tiles of one key are twice as many as the bound is made for.
+        bound = 4 * spread(error[name], got)
+        trial.within(name, got, wanted[name], bound)
+        assert np.any(got != 0), f"{name} is 0"
+
+
+@check("flash", "law", ("causal", "window", "mask", "lower right"))
+def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
+    """Of 8 × 8 tiles of one query and key, only those that are seen."""
+    room = trial.version.package.flash
+    options: dict[str, Any] = {"is_causal": True}
+    expected = 36
+    if trial.case == "window":
+        options, expected = {"window": (1, 1)}, 22
+    elif trial.case == "mask":
+        mask = np.eye(8, dtype=bool)
+        options, expected = {"attn_mask": trial.version.array(mask)}, 8
+    elif trial.case == "lower right":
+        options |= {"align": "lower_right"}
+    counted: list[Any] = []
+    before = room.scaled_scores
+
+    def counting(*given: Any) -> Any:
+        counted.append(given)
+        return before(*given)
+
+    arrays = [np.eye(8) for _ in range(3)]
+    own = [trial.version.array(a) for a in arrays]
+    room.scaled_scores = counting
+    try:
+        with tiles(trial.version, 1, 1):
+            found = trial.version.function(PATH)(*own, **options)
+    finally:
+        room.scaled_scores = before
+    assert len(counted) == expected, f"{len(counted)} tiles, not {expected}"
+    sums = trial.version.numpy(found.output).sum(axis=-1)
+    trial.within("sums", sums, np.ones(8), 16 * np.spacing(1.0))
+
+
+@check("flash", "SDPA", (False, True))
+def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
+    """T = 700 in the tiles it has by itself: output and gradients."""
+    case = Case(
+        "long",
+        (2, 700, 8),
+        (2, 700, 8),
+        (2, 700, 8),
+        is_causal=trial.case,
+    )
+    inputs = build(case)
+    named = {
+        n: torch.tensor(getattr(inputs, n)) for n in ("query", "key", "value")
+    }
+    for leaf in named.values():
+        leaf.requires_grad_()
+    own = scaled_dot_product_attention(**named, is_causal=trial.case)
+    torch.autograd.backward(own, torch.tensor(inputs.d_output))
+    silent = np.zeros_like(inputs.d_log_sum_exp)
+    quiet = bounds.with_upstream(inputs, inputs.d_output, silent)
+    error = bounds.in_tiles(quiet, "float32", 6)
+    version = trial.version
+    arrays = {n: version.array(getattr(inputs, n)) for n in named}
+    d = version.array(inputs.d_output)
+    if version.by_hand:
+        result = version.function(PATH)(**arrays, is_causal=trial.case)
+        back = version.function(f"{PATH}_backward")
+        found = version.numpy(back(d, **arrays, is_causal=trial.case))
+    else:
+        for leaf in arrays.values():
+            leaf.requires_grad_()
+        result = version.function(PATH)(**arrays, is_causal=trial.case)
+        result.output.backward(d)
+        found = {n: version.numpy(a.grad) for n, a in arrays.items()}
+    got = version.numpy(result.output)
+    witness = own.detach().numpy()
+    trial.within("output", got, witness, 2 * error["output"].error)
+    for name, leaf in named.items():
+        assert leaf.grad is not None
+        bound = 2 * error[f"gradient of {name}"].error
+        trial.within(name, found[name], leaf.grad.numpy(), bound)
+
+
+@check("flash", "law", ("align", "query", "window", "attn_mask"))
+def bad_arguments_are_refused_by_name(trial: Trial) -> None:
+    """As scaled_dot_product_attention does, and an unknown corner."""
+    good = {
+        n: np.ones((5, 4), dtype=np.float32) for n in ("query", "key", "value")
+    }
+    bad: dict[str, tuple[type[Exception], str, Any]] = {
+        "align": (ValueError, "align is 'left', expected 'upper_", "left"),
+        "query": (TypeError, "query has dtype", np.ones((5, 4), dtype=int)),
+        "window": (ValueError, "window is (-2, 0)", (-2, 0)),
+        "attn_mask": (
+            ValueError,
+            "attn_mask has shape (4, 5)",
+            np.ones((4, 5)),
+        ),
+    }
+    kind, text, value = bad[trial.case]
+    trial.refuses(kind, text, PATH, **(good | {trial.case: value}))
+    found = trial.call(PATH, **good)
+    error = 8 * np.spacing(np.float32(1))
+    trial.within("output", found["output"], good["value"], error)
