@@ -83,9 +83,7 @@ def merge(one: Partial, other: Partial) -> Partial:
     parts = []
     for part in (one, other):
         highest = part.log_sum_exp[..., None]
-        parts.append(
-            Running(highest, np.exp(0 * finite(highest)), part.output)
-        )
+        parts.append(Running(highest, np.ones_like(highest), part.output))
     merged = finish(combine(*parts))
     no_one, no_other = (part.log_sum_exp == -np.inf for part in (one, other))
     output = np.where(no_one[..., None], other.output, merged.output)

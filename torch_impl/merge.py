@@ -85,9 +85,7 @@ def merge(one: Partial, other: Partial) -> Partial:
     parts = []
     for part in (one, other):
         highest = part.log_sum_exp[..., None]
-        parts.append(
-            Running(highest, torch.exp(0 * finite(highest)), part.output)
-        )
+        parts.append(Running(highest, torch.ones_like(highest), part.output))
     merged = finish(combine(*parts))
     no_one, no_other = (
         part.log_sum_exp == -torch.inf for part in (one, other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..faults import Fault
-from . import attention, gradients, layers, model
+from . import attention, flash, gradients, layers, model
 
 FAULTS: tuple[Fault, ...] = (
     *attention.EMPTY_SETS,
@@ -20,4 +20,5 @@ FAULTS: tuple[Fault, ...] = (
     *gradients.GRADIENTS,
     *gradients.CROSSED,
     *model.MODEL,
+    *flash.FLASH,
 )
