@@ -7,11 +7,13 @@ BIN = .venv/bin
 lesson: .venv/stamp
 	$(BIN)/python attention.py
 
+# A process for each core, and one thread in each: they share the files out.
 test: .venv/stamp
 	$(BIN)/mypy --strict numpy_impl torch_impl parity_tests attention.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # 10 000 bad calls a side, and new inputs for every law.
 fuzz: .venv/stamp

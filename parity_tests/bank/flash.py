@@ -196,7 +196,7 @@ FLASH = [
         "Rows of dS no longer sum to zero.",
     ),
     gradient(
-        "the log-sum-exp gives nothing back",
+        "the log-sum-exp gives nothing back, in tiles",
         "flash",
         "        inner = inner - d_log_sum_exp[..., None]\n",
         "        pass\n",
