@@ -1,7 +1,7 @@
 """Attention without the table of scores: memory that grows with T alone.
 
 The scores of T positions are a table of T². They are needed for a moment
-only: a tile of them is computed, raised to powers, multiplied with its
+only: a tile of them is computed, put through exp, multiplied with its
 values, and forgotten. What a row keeps from tile to tile is its maximum m so
 far, the sum l of its powers and the sum o of its values times powers. For
 the next tile of scores s,
@@ -13,10 +13,11 @@ the next tile of scores s,
 and in the end the output is o/l and the log-sum-exp m + log l. It is exact:
 the factor exp(m - m') brings old sums from the old maximum to the new one
 (Milakov and Gimelshein 2018, arXiv:1805.02867; Rabe and Staats 2021,
-arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, algorithm 1).
+arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, who divide after every
+tile; Dao 2023, arXiv:2307.08691, who divides once, as here).
 
-The way back computes each tile once more. With the log-sum-exp at hand the
-weights need no second softmax, P = exp(S - lse), and the row sum that the
+The way back computes each tile once more. With m and l at hand the weights
+need no second softmax, P = exp(S - m) / l, and the row sum that the
 softmax's gradient needs is Σ_j P_ij dP_ij = Σ_e O_ie dO_ie.
 """
 
@@ -128,8 +129,8 @@ def make_rules(
         soft_cap,
         None,
     )
-    first = {"upper_left": 0, "lower_right": key.shape[-2] - query.shape[-2]}
-    if align not in first:
+    shifts = {"upper_left": 0, "lower_right": key.shape[-2] - query.shape[-2]}
+    if align not in shifts:
         raise ValueError(
             f"align is {align!r}, expected 'upper_left' or 'lower_right'"
         )
@@ -137,7 +138,7 @@ def make_rules(
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(attn_mask, scale, soft_cap, left, right, first[align])
+    return Rules(attn_mask, scale, soft_cap, left, right, shifts[align])
 
 
 class Forward(NamedTuple):
@@ -415,11 +416,12 @@ def tile_backward(
     d_query, d_key = attention_scores_backward(
         d_scores, own_query, own_key, scale_of(query, rules)
     )
-    G_key, G_value = key[..., columns, :].shape, value[..., columns, :].shape
+    key_shape = key[..., columns, :].shape
+    value_shape = value[..., columns, :].shape
     return (
         d_query,
-        repeat_heads_backward(d_key, G_key),
-        repeat_heads_backward(d_value, G_value),
+        repeat_heads_backward(d_key, key_shape),
+        repeat_heads_backward(d_value, value_shape),
     )
 
 

@@ -10,8 +10,8 @@ from its own maximum m to the common one:
 
 and the same for the denominator (Milakov and Gimelshein 2018,
 arXiv:1805.02867, section 3.1). What has been divided can be merged too: an
-output o with the log-sum-exp l is a numerator of o and a denominator of 1
-with the maximum l (Dao et al. 2023, FlashDecoding).
+output o with the log-sum-exp lse is a numerator of o and a denominator of
+1 with the maximum lse (Dao et al. 2023, FlashDecoding).
 """
 
 from __future__ import annotations
