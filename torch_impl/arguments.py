@@ -253,4 +253,5 @@ def describe(candidate: object) -> str:
     except ValueError:
         # Python refuses to write out an integer of many thousand digits.
         return f"of type {kind}"
-    return f"{text} ({kind})" if len(text) < 40 else f"of type {kind}"
+    short = len(text) < 40 and "\n" not in text
+    return f"{text} ({kind})" if short else f"of type {kind}"

@@ -261,6 +261,18 @@ BAD = [
     bad("p a flag", TypeError, "dropout_p is True (bool)", dropout_p=True),
     bad("p too large", ValueError, "dropout_p is of", dropout_p=10**400),
     bad("p endless", ValueError, "dropout_p is of", dropout_p=-(10**5000)),
+    bad(
+        "p a column",
+        TypeError,
+        "dropout_p is of type",
+        dropout_p=np.ones((2, 1), dtype=F32),
+    ),
+    bad(
+        "scale a column",
+        TypeError,
+        "scale is of type",
+        scale=np.ones((2, 1), dtype=np.int8),
+    ),
     bad("causal 1", TypeError, "is_causal is 1 (int)", is_causal=1),
     bad("causal None", TypeError, "is_causal is None", is_causal=None),
     bad("gqa 0", TypeError, "enable_gqa is 0 (int)", enable_gqa=0),
