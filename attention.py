@@ -559,8 +559,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "可用的只有 {free:.0f} MiB，最長可到 {fits}",
     ),
 }
-LESSON = ("", "exercise 1", "exercise 2", "exercise 3", "quiz")
-COMMANDS = (*LESSON, "train", "recall", "scale")
+EXERCISES = ("exercise 1", "exercise 2", "exercise 3")
+TRAINING = ("train", "recall", "scale")
+COMMANDS = ("", *EXERCISES, "quiz", *TRAINING)
 
 
 class Option(NamedTuple):
@@ -577,18 +578,14 @@ OPTIONS = {
     "--lang": Option(1, 1, LANGUAGES),
     "--section": Option(1, None, tuple("12345"), ("",)),
     "--plain": Option(0, 0),
-    "--plot": Option(
-        1,
-        1,
-        commands=("", "exercise 1", "exercise 2", "train", "recall", "scale"),
-    ),
+    "--plot": Option(1, 1, commands=("", *EXERCISES[:2], *TRAINING)),
     "--query": Option(2, 2, commands=("exercise 1",)),
     "--lengths": Option(1, None, commands=("exercise 3",)),
     "--answers": Option(0, 0, commands=("quiz",)),
     "--text": Option(1, 1, commands=("train",)),
     "--checkpoint": Option(1, 1, commands=("train",)),
-    "--steps": Option(1, 1, commands=("train", "recall", "scale")),
-    "--seed": Option(1, 1, commands=("train", "recall", "scale")),
+    "--steps": Option(1, 1, commands=TRAINING),
+    "--seed": Option(1, 1, commands=TRAINING),
     "--help": Option(0, 0),
 }
 
@@ -1227,14 +1224,16 @@ class Training:
         self.lang, self.seed = arguments.lang, arguments.seed
         poem = arguments.text is None
         self.text = self.room.POEM if poem else read_text(arguments)
-        self.characters = "".join(sorted(set(self.text)))
+        self.characters = self.room.vocabulary(self.text)
         self.ids = self.room.encode(self.text, self.characters)
         self.T = min(len(self.text) - 1, 32)
         self.windows = (len(self.text) - 1) // self.T
         self.B = min(self.windows, 16)
         V = len(self.characters)
         self.model = self.room.poem_model(V, self.T, self.seed)
-        self.optimizer = self.package.adam.AdamW(self.model, LEARNING_RATE)
+        self.optimizer = self.package.adam.AdamW(
+            self.model, self.room.LEARNING_RATE
+        )
         stem = "poem" if arguments.text is None else arguments.text.stem
         self.path = arguments.checkpoint or Path(f"{stem}.npz")
 
@@ -1315,12 +1314,13 @@ class Training:
             if n.startswith("weight.")
         }
         self.package.language_model.set_parameters(self.model, weights)
-        self.optimizer = self.package.adam.AdamW(self.model, LEARNING_RATE)
+        self.optimizer = self.package.adam.AdamW(
+            self.model, self.room.LEARNING_RATE
+        )
         self.optimizer.resume(int(kept["count"]), arrays)
         return True
 
 
-LEARNING_RATE = 3e-3
 FORMAT = "attention, written twice: training 1"
 
 
@@ -1544,19 +1544,34 @@ def learn_pairs(
 ) -> list[str]:
     """Train until 99.5 % of the test is right; return what came of it."""
     room: Any = version.package.training
-    optimizer = version.package.adam.AdamW(model, LEARNING_RATE)
-    start, right, loss = time.perf_counter(), 0.0, math.nan
-    with training_bar(page, label, most) as advance:
-        while optimizer.count < most and right < 0.995:
-            # Never a seed of the test, which are beyond 2³¹.
-            batch = room.recall_batch(64, optimizer.count)
-            loss = step(model, optimizer, batch)
-            advance(optimizer.count, loss)
-            if optimizer.count % 50 == 0 or optimizer.count == most:
-                right = room.accuracy(model, test)
+    start, right = time.perf_counter(), 0.0
+    for count, loss in pair_losses(page, label, version, model, step, most):
+        if count % 50 == 0 or count == most:
+            right = room.accuracy(model, test)
+        numbers = (f"{count}", f"{loss:.3f}", f"{right:.1%}")
+        if right >= 0.995:
+            break
     seconds = time.perf_counter() - start
-    numbers = (f"{optimizer.count}", f"{loss:.3f}", f"{right:.1%}")
     return [*numbers, f"{seconds:.1f}"]
+
+
+def pair_losses(
+    page: Page,
+    label: str,
+    version: Version,
+    model: Any,
+    step: Callable[..., float],
+    most: int,
+) -> Iterator[tuple[int, float]]:
+    """Train on pairs behind a bar; yield the step and its loss."""
+    room: Any = version.package.training
+    optimizer = version.package.adam.AdamW(model, room.LEARNING_RATE)
+    with training_bar(page, label, most) as advance:
+        for number in range(most):
+            # Never a seed of the test, which are beyond 2³¹.
+            loss = step(model, optimizer, room.recall_batch(64, number))
+            advance(number + 1, loss)
+            yield number + 1, loss
 
 
 def run_scale(page: Page, version: Version, arguments: Arguments) -> None:
@@ -1620,16 +1635,15 @@ def scale_curves(page: Page, version: Version, seed: int, last: int) -> Curves:
     for name, scale in (("attention", None), ("no scale", 1.0)):
         poem.append(package.experiments.poem_losses(last, scale, seed))
         model = room.recall_model(seed, scale)
-        optimizer = package.adam.AdamW(model, LEARNING_RATE)
-        shares = []
-        with training_bar(page, page.word(name), last) as advance:
-            for number in range(last):
-                batch = room.recall_batch(64, number)
-                loss = room.train_step(model, optimizer, batch)
-                advance(number + 1, loss)
-                if number + 1 in steps:
-                    shares.append(room.accuracy(model, test))
-        pairs.append(shares)
+        label, step = page.word(name), room.train_step
+        losses = pair_losses(page, label, version, model, step, last)
+        pairs.append(
+            [
+                room.accuracy(model, test)
+                for count, _ in losses
+                if count in steps
+            ]
+        )
     return Curves(steps, poem, pairs)
 
 

@@ -47,9 +47,11 @@ class AdamW:
         """Give the model its next parameters, from gradients by name."""
         self.count += 1
         old = parameters(self.model)
+        mean, square = {}, {}
         for name, g in gradients.items():
-            self.mean = self.mean | {name: self._next_mean(name, g)}
-            self.square = self.square | {name: self._next_square(name, g)}
+            mean[name] = self._next_mean(name, g)
+            square[name] = self._next_square(name, g)
+        self.mean, self.square = mean, square
         set_parameters(
             self.model, {name: self._moved(name, old[name]) for name in old}
         )

@@ -35,13 +35,13 @@ from .arguments import (
 )
 from .arrays import Array, Mask, cast, is_boolean
 from .attention import attention_scores_backward, weighted_sum_backward
-from .masks import combine_masks
+from .masks import combine_masks, first_position
 from .merge import Partial, Running, combine, finish, finite, gather
 from .sdpa import (
     apply_mask,
-    default_scale,
     repeat_heads,
     repeat_heads_backward,
+    scale_of,
     scaled_scores,
     soften,
     soften_backward,
@@ -129,16 +129,12 @@ def make_rules(
         soft_cap,
         None,
     )
-    shifts = {"upper_left": 0, "lower_right": key.shape[-2] - query.shape[-2]}
-    if align not in shifts:
-        raise ValueError(
-            f"align is {align!r}, expected 'upper_left' or 'lower_right'"
-        )
+    shift = first_position(query.shape[-2], key.shape[-2], align)
     left, right = (
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(attn_mask, scale, soft_cap, left, right, shifts[align])
+    return Rules(attn_mask, scale, soft_cap, left, right, shift)
 
 
 class Forward(NamedTuple):
@@ -414,7 +410,7 @@ def tile_backward(
     d_masked = weights * (d_weights - inner)
     d_scores = soften_backward(d_masked, steps.capped_scores, rules.soft_cap)
     d_query, d_key = attention_scores_backward(
-        d_scores, own_query, own_key, scale_of(query, rules)
+        d_scores, own_query, own_key, scale_of(query, rules.scale)
     )
     key_shape = key[..., columns, :].shape
     value_shape = value[..., columns, :].shape
@@ -423,9 +419,3 @@ def tile_backward(
         repeat_heads_backward(d_key, key_shape),
         repeat_heads_backward(d_value, value_shape),
     )
-
-
-def scale_of(query: Array, rules: Rules) -> float:
-    """Return what the dot products are multiplied by."""
-    given = rules.scale
-    return default_scale(query.shape[-1]) if given is None else float(given)

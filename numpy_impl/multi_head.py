@@ -100,6 +100,17 @@ class MultiHead:
     ) -> Steps:
         """Return every step of the heads, the weights (..., H, L, S) too."""
         query, key, value = self.project(x, context)
+        return self.attend(query, key, value, attn_mask, is_causal)
+
+    def attend(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | Mask | None = None,
+        is_causal: bool = False,
+    ) -> Steps:
+        """Return every step of the heads, from what `project` returns."""
         return attention_steps(
             query,
             key,
@@ -170,7 +181,7 @@ def multi_head_backward(
     projections, whose sum x receives if it was used for all.
     """
     query, key, value = layer.project(x, context)
-    steps = layer.steps(x, context, attn_mask, is_causal)
+    steps = layer.attend(query, key, value, attn_mask, is_causal)
     merged = merge_heads(steps.output)
     d_merged, w_o, b_o = project_backward(
         d_output, merged, layer.w_o, layer.b_o

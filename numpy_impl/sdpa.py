@@ -217,13 +217,18 @@ def default_scale(D: int) -> float:
     return 1 / math.sqrt(D) if D > 0 else 1.0
 
 
+def scale_of(query: Array, scale: float | None) -> float:
+    """Return the scale given, or 1/√D of query's width for None."""
+    return default_scale(query.shape[-1]) if scale is None else float(scale)
+
+
 def scaled_scores(query: Array, key: Array, scale: float | None) -> Array:
     """Return scale · Q Kᵀ, (..., L, S), without overflow on the way.
 
     A scale below 1 is applied before the product and one above 1 after it,
     so that nothing on the way is greater than what comes out.
     """
-    scale = default_scale(query.shape[-1]) if scale is None else float(scale)
+    scale = scale_of(query, scale)
     if abs(scale) <= 1:
         return attention_scores(query, key, scale)
     return attention_scores(query, key, 1.0) * scale
@@ -385,7 +390,7 @@ def attention_steps_backward(
         d_scores,
         wide_query,
         repeat_heads(wide_key, H),
-        default_scale(query.shape[-1]) if scale is None else float(scale),
+        scale_of(query, scale),
     )
     return Gradients(
         d_weights,

@@ -32,6 +32,8 @@ POEM = "床前明月光疑是地上霜舉頭望明月低頭思故鄉"
 STEMS = "甲乙丙丁戊己庚辛壬癸"
 BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
 PAIRS = 4
+# What both tasks are learned with.
+LEARNING_RATE = 3e-3
 
 
 class Batch(NamedTuple):
@@ -39,6 +41,11 @@ class Batch(NamedTuple):
 
     ids: Indices
     targets: Indices
+
+
+def vocabulary(text: str) -> str:
+    """Return the characters of a text, each once, in order."""
+    return "".join(sorted(set(text)))
 
 
 def encode(text: str, characters: str) -> Indices:

@@ -48,7 +48,7 @@ def step_of(version: Version, task: Task) -> Callable[[], Any]:
     """Return a training step of a version: loss, gradients, AdamW."""
     room = version.package.training
     model = version.function(f"training.{task.model}")(*task.sizes)
-    optimizer = version.function("adam.AdamW")(model, 3e-3)
+    optimizer = version.function("adam.AdamW")(model, room.LEARNING_RATE)
     text = version.array(np.arange(200) % 17)
     if task.model == "recall_model":
         batch = room.recall_batch(task.B, 0)

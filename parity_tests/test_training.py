@@ -32,7 +32,7 @@ def learned(
     model = room.recall_model(0, scale)
     if tied:
         room.tie(model)
-    optimizer = side.adam.AdamW(model, 3e-3)
+    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
     step = room.tied_step if tied else room.train_step
     test = room.recall_batch(1000, 2**31)
     share = 0.0
@@ -63,10 +63,10 @@ def test_with_value_tied_to_key_it_is() -> None:
 
 def test_the_poem_is_known_by_heart(side: ModuleType) -> None:
     room: Any = side.training
-    characters = "".join(sorted(set(room.POEM)))
+    characters = room.vocabulary(room.POEM)
     text = room.encode(room.POEM, characters)
     model = room.poem_model(len(characters), 19)
-    optimizer = side.adam.AdamW(model, 3e-3)
+    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
     for number in range(40):
         room.train_step(model, optimizer, room.text_batch(text, 19, 1, number))
     said = room.decode(room.continue_text(model, text[:1], 19), characters)

@@ -17,7 +17,15 @@ from .arrays import Array
 from .attention import attention_scores
 from .generator import Generator
 from .softmax import log_softmax, softmax
-from .training import POEM, encode, poem_model, text_batch, train_step
+from .training import (
+    LEARNING_RATE,
+    POEM,
+    encode,
+    poem_model,
+    text_batch,
+    train_step,
+    vocabulary,
+)
 
 WIDTHS = (4, 16, 64, 256, 1024)
 ROWS = 64
@@ -67,9 +75,9 @@ def poem_losses(
     steps: int, scale: float | None = None, seed: int = 0
 ) -> list[float]:
     """Return the loss of each step of learning the poem by heart."""
-    characters = "".join(sorted(set(POEM)))
+    characters = vocabulary(POEM)
     text, T = encode(POEM, characters), len(POEM) - 1
     model = poem_model(len(characters), T, seed, scale)
-    optimizer = AdamW(model, learning_rate=3e-3)
+    optimizer = AdamW(model, LEARNING_RATE)
     batch = text_batch(text, T, 1, seed)
     return [train_step(model, optimizer, batch) for _ in range(steps)]

@@ -33,12 +33,12 @@ from .arguments import (
     scores_shape,
 )
 from .arrays import Array, Mask, cast, is_boolean
-from .masks import combine_masks
+from .masks import combine_masks, first_position
 from .merge import Partial, Running, combine, finish, finite, gather
 from .sdpa import (
     apply_mask,
-    default_scale,
     repeat_heads,
+    scale_of,
     scaled_scores,
     soften,
     widen,
@@ -126,11 +126,7 @@ def make_rules(
         soft_cap,
         None,
     )
-    shifts = {"upper_left": 0, "lower_right": key.shape[-2] - query.shape[-2]}
-    if align not in shifts:
-        raise ValueError(
-            f"align is {align!r}, expected 'upper_left' or 'lower_right'"
-        )
+    shift = first_position(query.shape[-2], key.shape[-2], align)
     if attn_mask is not None and attn_mask.requires_grad:
         raise ValueError(
             "attn_mask asks for its gradient, which would be a table of L x S"
@@ -140,7 +136,7 @@ def make_rules(
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(attn_mask, scale, soft_cap, left, right, shifts[align])
+    return Rules(attn_mask, scale, soft_cap, left, right, shift)
 
 
 class _Flash(torch.autograd.Function):
@@ -395,7 +391,7 @@ def tile_backward(
     if rules.soft_cap is not None:
         tanh = steps.capped_scores / float(rules.soft_cap)
         d_scores = d_scores * (1 - tanh * tanh)
-    scale = scale_of(query, rules)
+    scale = scale_of(query, rules.scale)
     return (
         _sum_to(scale * (d_scores @ own_key), own_query.shape),
         _sum_to(scale * (d_scores.mT @ own_query), key[..., columns, :].shape),
@@ -411,9 +407,3 @@ def _sum_to(gradient: Array, shape: torch.Size) -> Array:
         groups = gradient.reshape(*batch, G, H // G, S, D)
         gradient = groups.sum(dim=-3)
     return gradient.sum_to_size(shape)
-
-
-def scale_of(query: Array, rules: Rules) -> float:
-    """Return what the dot products are multiplied by."""
-    given = rules.scale
-    return default_scale(query.shape[-1]) if given is None else float(given)

@@ -81,11 +81,19 @@ def mask_to_bias(mask: Mask) -> Array:
 
 def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:
     """Return where queries, (L, 1), and keys, (1, S), stand on one line."""
+    query = torch.arange(L)[:, None] + first_position(L, S, align)
+    key = torch.arange(S)[None, :]
+    return query, key
+
+
+def first_position(L: int, S: int, align: str) -> int:
+    """Return where the first of L queries stands on the line of S keys.
+
+    Raises ValueError for a corner that is neither of the two.
+    """
     first = {"upper_left": 0, "lower_right": S - L}
     if align not in first:
         raise ValueError(
             f"align is {align!r}, expected 'upper_left' or 'lower_right'"
         )
-    query = torch.arange(L)[:, None] + first[align]
-    key = torch.arange(S)[None, :]
-    return query, key
+    return first[align]

@@ -95,6 +95,17 @@ class MultiHead(nn.Module):
     ) -> Steps:
         """Return every step of the heads, the weights (..., H, L, S) too."""
         query, key, value = self.project(x, context)
+        return self.attend(query, key, value, attn_mask, is_causal)
+
+    def attend(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attn_mask: Array | Mask | None = None,
+        is_causal: bool = False,
+    ) -> Steps:
+        """Return every step of the heads, from what `project` returns."""
         return attention_steps(
             query,
             key,

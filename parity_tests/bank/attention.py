@@ -476,8 +476,8 @@ SCALES = [
     forward(
         "the root of the model's width",
         "sdpa",
-        "scale = default_scale(query.shape[-1]) if",
-        "scale = default_scale(query.shape[-1] * heads(query)) if",
+        "return default_scale(query.shape[-1]) if",
+        "return default_scale(query.shape[-1] * heads(query)) if",
         "√ of H · D: the width of all heads, not of one.",
         "karpathy/ng-video-lecture#6",
     ),
@@ -502,8 +502,8 @@ SCALES = [
     forward(
         "a scale of 0 taken for none",
         "sdpa",
-        "if scale is None else float(scale)\n    if abs",
-        "if not scale else float(scale)\n    if abs",
+        "if scale is None else float(scale)",
+        "if not scale else float(scale)",
         "0 is a number and not the absence of one.",
     ),
     forward(

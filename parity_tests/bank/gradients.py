@@ -47,8 +47,8 @@ GRADIENTS = [
     gradient(
         "the default scale where one was given",
         "sdpa",
-        "if scale is None else float(scale),\n",
-        "if scale is None or scale else 0.0,\n",
+        "        scale_of(query, scale),\n",
+        "        scale_of(query, None),\n",
         "Forward the given scale, backward 1/√D.",
     ),
     gradient(
@@ -226,10 +226,8 @@ CROSSED = [
     gradient(
         "a given scale is lost in groups",
         "sdpa",
-        "default_scale(query.shape[-1]) if scale is None else float(scale),",
-        "default_scale(query.shape[-1])\n"
-        "        if scale is None or enable_gqa\n"
-        "        else float(scale),",
+        "        scale_of(query, scale),\n",
+        "        scale_of(query, scale if heads(key) == H else None),\n",
         "The gradient has 1/√D where the scores had the scale given.",
     ),
     gradient(

@@ -18,7 +18,7 @@ from ..cases import BY_NAME, CASES, Case, build
 from ..suite import Trial, check
 from ..versions import Version
 from . import sdpa
-from .sdpa_closed_form import STRUCTURAL, rounded_once, seen_by
+from .sdpa_closed_form import STRUCTURAL, within_one_over_seen
 
 # Tiles so small that every case has several, and none fits.
 QUERIES, KEYS = 3, 2
@@ -143,17 +143,7 @@ def both_versions_agree(trial: Trial) -> None:
 @check("flash", "closed form", STRUCTURAL)
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
-    case: Case = trial.case
-    inputs, seen = build(case), seen_by(case)
-    number = seen.sum(axis=-1, keepdims=True)
-    expected = seen / np.maximum(number, 1)
-    expected = inputs.without_heads(rounded_once(expected, case.dtype))
-    got = forward(trial.version, case)
-    trial.within("output", got["output"], expected)
-    lse = np.log(np.where(number == 0, 1, number))
-    lse = inputs.without_heads(np.where(number == 0, -np.inf, lse)[..., 0])
-    error = 8 * np.spacing(np.float32(np.log(inputs.S)))
-    trial.within("log_sum_exp", got["log_sum_exp"], lse, error)
+    within_one_over_seen(trial, forward(trial.version, trial.case))
 
 
 LOWER = [(1, 4), (2, 7), (7, 2), (4, 4), (5, 9)]

@@ -201,7 +201,7 @@ STEPS = 100
 def curve(version: Version, run: Run) -> list[float]:
     """Return the losses of a run in float64."""
     room = version.package.training
-    text = room.encode(room.POEM, "".join(sorted(set(room.POEM))))
+    text = room.encode(room.POEM, room.vocabulary(room.POEM))
     if run.task == "poem":
         model = room.poem_model(17, 19)
     else:
@@ -214,7 +214,9 @@ def curve(version: Version, run: Run) -> list[float]:
     path = "language_model.set_parameters"
     own = {n: version.array(np.asarray(a)) for n, a in wide.items()}
     version.function(path)(model, own)
-    optimizer = version.function("adam.AdamW")(model, 3e-3, decay=run.decay)
+    optimizer = version.function("adam.AdamW")(
+        model, room.LEARNING_RATE, decay=run.decay
+    )
     losses = []
     for step in range(STEPS):
         if run.task == "poem":

@@ -59,19 +59,24 @@ def seen_by(case: Case) -> Any:
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Weights and output are 1/n on the keys that are seen, else 0."""
     case: Case = trial.case
+    got = trial.version.steps(build(case), case.dtype)
+    within_one_over_seen(trial, got)
+
+
+def within_one_over_seen(trial: Trial, got: dict[str, Any]) -> None:
+    """Assert that a result is 1/n on the n keys seen, its lse log n."""
+    case: Case = trial.case
     inputs, seen = build(case), seen_by(case)
     number = seen.sum(axis=-1, keepdims=True)
     expected = seen / np.maximum(number, 1)
     expected = inputs.without_heads(rounded_once(expected, case.dtype))
-    got = trial.version.steps(inputs, case.dtype)
     trial.within("output", got["output"], expected)
     lse = np.log(np.where(number == 0, 1, number))
     lse = np.where(number == 0, -np.inf, lse)[..., 0]
     error = 8 * np.spacing(np.abs(lse).astype("float32"))
     lse = inputs.without_heads(lse)
-    trial.within(
-        "log_sum_exp", got["log_sum_exp"], lse, np.nan_to_num(error).max()
-    )
+    error = np.nan_to_num(error).max()
+    trial.within("log_sum_exp", got["log_sum_exp"], lse, error)
 
 
 def rounded_once(weights: Any, dtype: str) -> Any:
