@@ -44,13 +44,17 @@ class AdamW:
         self.mean, self.square = zeros, zeros
 
     def step(self, gradients: dict[str, Array]) -> None:
-        """Give the model its next parameters, from gradients by name."""
-        self.count += 1
+        """Give the model its next parameters, from gradients by name.
+
+        A parameter without a gradient is a KeyError, and nothing is changed.
+        """
         old = parameters(self.model)
         mean, square = {}, {}
-        for name, g in gradients.items():
+        for name in old:
+            g = gradients[name]
             mean[name] = self._next_mean(name, g)
             square[name] = self._next_square(name, g)
+        self.count += 1
         self.mean, self.square = mean, square
         set_parameters(
             self.model, {name: self._moved(name, old[name]) for name in old}

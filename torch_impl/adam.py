@@ -45,22 +45,25 @@ class AdamW:
         )
 
     def step(self, gradients: dict[str, Array]) -> None:
-        """Give the model its next parameters, from gradients by name."""
-        self.count += 1
+        """Give the model its next parameters, from gradients by name.
+
+        A parameter without a gradient is a KeyError, and nothing is changed.
+        """
         for name, w in parameters(self.model).items():
             w.grad = gradients[name]
+        self.count += 1
         self._own.step()
 
     def moments(self) -> dict[str, Array]:
-        """Return both running means, by name: "mean.token"."""
+        """Return a copy of both running means, by name: "mean.token"."""
         state = {}
         for name, w in parameters(self.model).items():
             # Before the first step torch keeps nothing, which means zeros.
             zeros = {k: torch.zeros_like(w) for k in ("exp_avg", "exp_avg_sq")}
             state[name] = zeros | self._own.state.get(w, {})
-        mean = {f"mean.{n}": s["exp_avg"] for n, s in state.items()}
+        mean = {f"mean.{n}": s["exp_avg"].clone() for n, s in state.items()}
         return mean | {
-            f"square.{n}": s["exp_avg_sq"] for n, s in state.items()
+            f"square.{n}": s["exp_avg_sq"].clone() for n, s in state.items()
         }
 
     def resume(self, count: int, moments: dict[str, Array]) -> None:

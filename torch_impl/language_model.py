@@ -169,16 +169,22 @@ def constant(number: float, size: int) -> Array:
 
 
 def parameters(model: Any) -> dict[str, Array]:
-    """Return what a model learns, by name: "blocks.0.norm_1.gain"."""
+    """Return what a model learns, by name: "blocks.0.norm_1.gain".
+
+    These are the parameters themselves: training changes them in place.
+    """
     return dict(model.named_parameters())
 
 
 def set_parameters(model: Any, new: dict[str, Array]) -> None:
-    """Give a model other parameters, by name."""
-    for path, array in new.items():
-        parts, _, name = path.rpartition(".")
-        owner = model.get_submodule(parts)
-        setattr(owner, name, nn.Parameter(array))
+    """Give a model other parameters, by name.
+
+    Each parameter stays the same object, since an optimiser holds it, and
+    gets a copy, since an optimiser writes into it.
+    """
+    own = parameters(model)
+    for name, array in new.items():
+        own[name].data = array.detach().clone()
 
 
 def cross_entropy(logits: Array, targets: Indices) -> Array:

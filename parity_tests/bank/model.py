@@ -114,8 +114,8 @@ MODEL = [
     forward(
         "Adam counts from 0",
         "adam",
-        "        self.count += 1\n        old",
-        "        old",
+        "        self.count += 1\n",
+        "",
         "The correction divides by 1 - β⁰ = 0.",
     ),
     forward(
@@ -128,9 +128,8 @@ MODEL = [
     forward(
         "decay added to the gradient",
         "adam",
-        "        for name, g in gradients.items():\n",
-        "        for name, g in gradients.items():\n"
-        "            g = g + self.decay * old[name]\n",
+        "            g = gradients[name]\n",
+        "            g = gradients[name] + self.decay * old[name]\n",
         "Adam with L2: the decay is divided by √v̂ like a gradient.",
     ),
     forward(
@@ -183,6 +182,56 @@ MODEL = [
         "seen = ids[-model.position.shape[0] :]",
         "seen = ids[: model.position.shape[0]]",
         "Beyond its length the model repeats one character.",
+    ),
+    in_torch(
+        "tied matrices share their memory",
+        "language_model",
+        "own[name].data = array.detach().clone()",
+        "own[name].data = array.detach()",
+        "The optimiser writes twice a step into what both parameters hold.",
+    ),
+    in_torch(
+        "an optimiser keeps the old parameters",
+        "language_model",
+        "own[name].data = array.detach().clone()",
+        "setattr(model.get_submodule(name.rpartition('.')[0]), "
+        "name.rpartition('.')[2], nn.Parameter(array.clone()))",
+        "New parameters are new objects, which the optimiser never sees.",
+    ),
+    in_torch(
+        "moments go on changing",
+        "adam",
+        's["exp_avg_sq"].clone()',
+        's["exp_avg_sq"]',
+        "A checkpoint in memory is of a later step than its count says.",
+    ),
+    in_torch(
+        "a missing gradient is none",
+        "adam",
+        "w.grad = gradients[name]",
+        "w.grad = gradients.get(name)",
+        "A parameter whose gradient was forgotten silently stays.",
+    ),
+    forward(
+        "the key matrix starts as the value matrix",
+        "training",
+        '{"w_v": block.attention.w_k}',
+        '{"w_k": block.attention.w_v}',
+        "Tied the wrong way round: the model is another one.",
+    ),
+    forward(
+        "the weights of every block are the first one's",
+        "language_model",
+        "            found.append(steps.weights)\n            x = block(x)\n",
+        "            found.append(steps.weights)\n",
+        "A later block is shown the embedding in place of what reaches it.",
+    ),
+    gradient(
+        "relu's slope at zero is one",
+        "language_model",
+        "d_before = np.where(before > 0, d_hidden, 0.0)",
+        "d_before = np.where(before >= 0, d_hidden, 0.0)",
+        "Where relu's argument is exactly 0 the two sides differ.",
     ),
     gradient(
         "layer norm forgets the mean",

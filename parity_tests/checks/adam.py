@@ -218,3 +218,46 @@ def a_run_goes_on_where_it_was_broken_off(trial: Trial) -> None:
         for name in NAMES:
             trial.within(name, got[name], expected[name])
     assert second.count == STEPS, second.count
+    for name, array in second.moments().items():
+        moved = np.any(version.numpy(array) != kept[name])
+        assert moved, f"{name} has not moved"
+
+
+@check("adam", "law", SETTINGS[:4])
+def what_is_given_and_taken_stays_as_it_is(trial: Trial) -> None:
+    """No step changes moments that were given, or that were asked for."""
+    version = trial.version
+    start, gradients = trial.case.draw()
+    first = make(version, trial.case, start)
+    walk(version, first, gradients[:2])
+    taken = first.moments()
+    kept = {n: version.numpy(a).copy() for n, a in taken.items()}
+    walk(version, first, gradients[2:4])
+    second = make(version, trial.case, start)
+    second.resume(2, taken)
+    walk(version, second, gradients[4:6])
+    for name, array in taken.items():
+        assert np.all(kept[name] != 0), f"{name} has gathered nothing"
+        trial.within(name, version.numpy(array), kept[name])
+
+
+@check("adam", "law", SETTINGS[:4])
+def no_gradient_is_no_step(trial: Trial) -> None:
+    """One gradient is missing: KeyError, and all is as it was."""
+    version = trial.version
+    start, gradients = trial.case.draw()
+    optimizer = make(version, trial.case, start)
+    given = {n: version.array(g) for n, g in gradients[0].items()}
+    del given[NAMES[1]]
+    missing = ""
+    try:
+        optimizer.step(given)
+    except KeyError as error:
+        missing = str(error.args[0])
+    assert missing == NAMES[1], f"the KeyError names {missing!r}"
+    now = version.function("language_model.parameters")(optimizer.model)
+    for name in NAMES:
+        trial.within(name, version.numpy(now[name]), start[name])
+    assert optimizer.count == 0, optimizer.count
+    for name, array in optimizer.moments().items():
+        trial.within(name, version.numpy(array), np.zeros(M))

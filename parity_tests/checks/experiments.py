@@ -102,3 +102,6 @@ def the_poem_is_learned_with_the_same_losses(trial: Trial) -> None:
     trial.within("losses", np.asarray(losses), expected, expected / 100)
     other = trial.version.function("experiments.poem_losses")(1, trial.case, 1)
     assert other[0] != losses[0], "another seed has the same loss"
+    scale = {None: 1.0, 1.0: None}[trial.case]
+    other = trial.version.function("experiments.poem_losses")(1, scale)
+    assert other[0] != losses[0], "another scale has the same loss"

@@ -453,7 +453,10 @@ def no_position_sees_what_comes_later(trial: Trial) -> None:
     assert np.all(one[:, -1] != two[:, -1]), "the last row is the same"
 
 
-@check("language_model", "law", MODELS[:2])
+TWO_TIED = MODELS[0]._replace(name="two blocks, tied", tied=True)
+
+
+@check("language_model", "law", (MODELS[0], TWO_TIED, MODELS[1]))
 def weights_of_attention_are_those_of_each_block(trial: Trial) -> None:
     """Rows sum to one and see nothing later; blocks differ."""
     model = make(trial.version, trial.case)
@@ -469,9 +472,11 @@ def weights_of_attention_are_those_of_each_block(trial: Trial) -> None:
         later = np.triu(weights, k=1)
         trial.within("later", later, np.zeros_like(later))
     assert len(maps) < 2 or np.any(maps[0] != maps[1]), "blocks are alike"
-    normal = model.blocks[0].norm_1(model.embed(trial.version.array(ids)))
-    steps = model.blocks[0].attention.steps(normal, is_causal=True)
-    trial.within("first", maps[0], trial.version.numpy(steps.weights))
+    x = model.embed(trial.version.array(ids))
+    for i, block in enumerate(model.blocks):
+        steps = block.attention.steps(block.norm_1(x), is_causal=True)
+        trial.within(f"block {i}", maps[i], trial.version.numpy(steps.weights))
+        x = block(x)
 
 
 @check("language_model", "law")
@@ -486,6 +491,25 @@ def parameters_go_out_and_in_by_name(trial: Trial) -> None:
     trial.version.function("language_model.set_parameters")(model, doubled)
     for name, array in trial.version.function(path)(model).items():
         trial.within(name, trial.version.numpy(array), 2 * drawn[name])
+
+
+@check("language_model", "law", MODELS[:4])
+def new_parameters_are_learned_from(trial: Trial) -> None:
+    """An optimiser of the old ones moves the new, and not what was given."""
+    model = make(trial.version, trial.case)
+    drawn = trial.case.draw()
+    optimizer = trial.version.function("adam.AdamW")(model, 0.25)
+    given = {n: trial.version.array(2 * a) for n, a in drawn.items()}
+    trial.version.function("language_model.set_parameters")(model, given)
+    ones = {n: np.ones_like(a) for n, a in drawn.items()}
+    optimizer.step({n: trial.version.array(a) for n, a in ones.items()})
+    path = "language_model.parameters"
+    for name, array in trial.version.function(path)(model).items():
+        # The first step of Adam has the length of the learning rate.
+        must = 2 * drawn[name] - 0.25
+        trial.within(name, trial.version.numpy(array), must, 1e-8)
+        given_is = trial.version.numpy(given[name])
+        trial.within(f"given {name}", given_is, 2 * drawn[name])
 
 
 @check("language_model", "law", (None, 0.0, 1.0))
@@ -510,6 +534,54 @@ def a_new_model_is_drawn_to_scale(trial: Trial) -> None:
         trial.within(name, numbers.std(), deviation, error)
     scales = {block.attention.scale for block in model.blocks}
     assert scales == {trial.case}, scales
+
+
+@check("language_model", "closed form")
+def a_model_is_drawn_in_the_order_of_its_parts(trial: Trial) -> None:
+    """The n-th array drawn is all n: who has which?"""
+    drawn = iter(range(99))
+
+    def randn(*shape: int) -> Any:
+        """Return the number of the draw, everywhere."""
+        return trial.version.array(np.full(shape, float(next(drawn))))
+
+    path = "language_model.initial_model"
+    model = trial.version.function(path)(randn, 7, 5, 4, 2, 16, 2)
+    found = trial.version.function("language_model.parameters")(model)
+    order = ["token", "position"]
+    for i in range(2):
+        names = ("attention.w_q", "attention.w_k", "attention.w_v")
+        more = ("attention.w_o", "feed_forward.w_1", "feed_forward.w_2")
+        order += [f"blocks.{i}.{name}" for name in (*names, *more)]
+    for n, name in enumerate([*order, "output"]):
+        got = trial.version.numpy(found[name])
+        root = 1 if n < 2 else math.sqrt(got.shape[0])
+        trial.within(name, got, np.full(got.shape, n / root))
+
+
+@check("language_model", "closed form", ("float32", "float64"))
+def relu_gives_nothing_back_at_zero(trial: Trial) -> None:
+    """Where relu's argument is exactly 0 its slope is 0, as in torch."""
+    version = trial.version
+    arrays = ([[1.0]], [-1.0], [[2.0]], [3.0])
+    own = [version.array(np.asarray(a, dtype=trial.case)) for a in arrays]
+    network = version.function("language_model.FeedForward")(*own)
+    x = version.array(np.asarray([[4.0], [1.0], [-7.0]], dtype=trial.case))
+    d = version.array(np.asarray([[1.0], [10.0], [100.0]], dtype=trial.case))
+    if version.by_hand:
+        path = "language_model.feed_forward_backward"
+        found = version.function(path)(d, network, x)
+        back = {n: version.numpy(g) for n, g in found._asdict().items()}
+    else:
+        x.requires_grad_()
+        network(x).backward(d)
+        leaves = {"x": x, **dict(network.named_parameters())}
+        back = {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
+    trial.within("x", back["x"], [[2.0], [0.0], [0.0]])
+    trial.within("w_1", back["w_1"], [[8.0]])
+    trial.within("b_1", back["b_1"], [2.0])
+    trial.within("w_2", back["w_2"], [[3.0]])
+    trial.within("b_2", back["b_2"], [111.0])
 
 
 @check("language_model", "each other")

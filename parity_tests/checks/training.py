@@ -164,12 +164,16 @@ def a_step_tells_the_loss_before_it_and_lowers_it(trial: Trial) -> None:
 def value_stays_what_key_is(trial: Trial) -> None:
     """Tied before and after steps; the other matrices go their own way."""
     model = trial.version.function("training.recall_model")(3)
+    path = "language_model.parameters"
+    key = trial.version.function(path)(model)["blocks.0.attention.w_k"]
+    before = trial.version.numpy(key).copy()
     trial.version.function("training.tie")(model)
+    now = trial.version.function(path)(model)
+    for name in ("w_k", "w_v"):
+        got = trial.version.numpy(now[f"blocks.0.attention.{name}"])
+        trial.within(f"{name} when tied", got, before)
     batch = trial.version.package.training.recall_batch(8, 1)
     optimizer = trial.version.function("adam.AdamW")(model, 1e-2)
-    path = "language_model.parameters"
-    before = trial.version.function(path)(model)["blocks.0.attention.w_k"]
-    before = trial.version.numpy(before).copy()
     for _ in range(3):
         trial.version.function("training.tied_step")(model, optimizer, batch)
     found = {
@@ -182,6 +186,36 @@ def value_stays_what_key_is(trial: Trial) -> None:
         assert np.any(found[f"{name}.w_q"] != found[f"{name}.w_k"])
     moved = np.any(found["blocks.0.attention.w_k"] != before)
     assert moved, "the key matrix has not moved"
+
+
+@check("training", "each other", ("train_step", "tied_step"))
+def both_versions_have_the_same_losses(trial: Trial) -> None:
+    """Ten steps in float64, tied and not, to 1e-5."""
+    one, other = (
+        ten_losses(version, trial.case)
+        for version in (trial.version, trial.other)
+    )
+    expected = np.asarray(other)
+    trial.within("losses", np.asarray(one), expected, 1e-5 * expected)
+
+
+def ten_losses(version: Version, step: str) -> list[float]:
+    """Return the losses of ten steps on pairs, in float64."""
+    room = version.package.training
+    model = version.function("training.recall_model")(3)
+    names = version.function("language_model.parameters")(model)
+    wide = {
+        n: version.array(np.float64(version.numpy(w)))
+        for n, w in names.items()
+    }
+    version.function("language_model.set_parameters")(model, wide)
+    if step == "tied_step":
+        version.function("training.tie")(model)
+    optimizer = version.function("adam.AdamW")(model, 1e-2)
+    take = version.function(f"training.{step}")
+    return [
+        take(model, optimizer, room.recall_batch(16, n)) for n in range(10)
+    ]
 
 
 @check("training", "closed form")
