@@ -14,11 +14,13 @@ import itertools
 import locale
 import math
 import os
+import re
+import shutil
 import signal
 import statistics
 import sys
 import time
-import zipfile
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -301,7 +303,8 @@ WORDS: dict[str, tuple[str, str]] = {
   recall                    it learns to look back by content
   scale                     what the division by √d is for, measured
 
-  --impl numpy|torch|both   which version computes (both)
+  --impl numpy|torch|both   which version computes (both);
+                            train, recall, scale: one of them (numpy)
   --lang en|zh-Hant         the language (that of your locale)
   --section N ...           only these of the sections 1 to 5 (all)
   --plain                   no colour, stable text; also when the output
@@ -312,8 +315,10 @@ WORDS: dict[str, tuple[str, str]] = {
   --answers                 quiz: show the answers without waiting
   --text FILE               train: any text in UTF-8 (the poem)
   --checkpoint FILE         train: where to keep what is learned, and to go
-                            on from (poem.npz, or the text's name)
-  --steps N                 train: so many steps; recall, scale: at most
+                            on from (poem.npz, or by the text's name)
+  --steps N                 train: so many steps (until it knows the text,
+                            at most 1000); recall: at most (1000);
+                            scale: so many (400)
   --seed N                  train, recall, scale: other random numbers (0)
   -h, --help                this text""",
         """\
@@ -328,7 +333,8 @@ WORDS: dict[str, tuple[str, str]] = {
   recall                    學會依內容往回看
   scale                     除以 √d 有什麼用，實際量量看
 
-  --impl numpy|torch|both   由哪個版本計算（both）
+  --impl numpy|torch|both   由哪個版本計算（both）；
+                            train、recall、scale：其中一個（numpy）
   --lang en|zh-Hant         語言（依系統語言）
   --section N ...           只看第 1 到 5 節中的這幾節（全部）
   --plain                   不用顏色，文字固定；輸出不是終端機時也一樣
@@ -338,8 +344,10 @@ WORDS: dict[str, tuple[str, str]] = {
   --answers                 問題：不等待，直接顯示答案
   --text FILE               train：任何 UTF-8 文字（這首詩）
   --checkpoint FILE         train：保存學到的東西，也從這裡接著訓練
-                            （poem.npz，或文字的檔名）
-  --steps N                 train：走幾步；recall、scale：最多幾步
+                            （poem.npz，或用文字的檔名取名）
+  --steps N                 train：走幾步（背熟為止，最多 1000 步）；
+                            recall：最多幾步（1000）；
+                            scale：走幾步（400）
   --seed N                  train、recall、scale：換一組隨機數（0）
   -h, --help                這份說明""",
     ),
@@ -400,8 +408,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "--text {path} 不是 UTF-8：第 {place} 個位元組無法解碼",
     ),
     "short text": (
-        "--text {path} has {count} characters, expected 2 or more",
+        "--text {path}: characters found: {count}, expected 2 or more",
         "--text {path} 只有 {count} 個字元，至少要有 2 個",
+    ),
+    "one version": (
+        "{command} trains one version: --impl numpy or torch, not both",
+        "{command} 只訓練一個版本：--impl 可以是 numpy 或 torch，不能是 both",
     ),
     "bad checkpoint": (
         "--checkpoint {path} is not a whole file of this command's; "
@@ -414,6 +426,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "give another file, or take it away",
         "--checkpoint {path} 屬於另一段文字或另一個種子；"
         "請換一個檔案，或把它移走",
+    ),
+    "bad read": (
+        "--checkpoint cannot read {path}: {reason}",
+        "--checkpoint 無法讀取 {path}：{reason}",
     ),
     "bad write": (
         "--checkpoint cannot write {path}: {reason}",
@@ -493,6 +509,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "the place\nwhere its partner {answer} stands, and takes it over.",
         "最後的位置「{asked}」在每一層看哪裡。它找到夥伴「{answer}」所在的"
         "位置，\n把它帶回來。",
+    ),
+    "text not found": (
+        "What the last position, {asked}, looks at in each block. It has not "
+        "learned to\nfind its partner {answer}: {share:.0%} are right.",
+        "最後的位置「{asked}」在每一層看哪裡。它還沒學會找到夥伴「{answer}」："
+        "\n答對的有 {share:.0%}。",
     ),
     "recall looks": ("What the last position looks at", "最後的位置看哪裡"),
     "block": ("block {block}", "第 {block} 層"),
@@ -729,6 +751,7 @@ class Page:
         columns: Sequence[str],
         above: Sequence[tuple[str, Iterable[str]]] = (),
         below: Sequence[tuple[str, Iterable[str]]] = (),
+        token: str = "光",
     ) -> None:
         """Print a matrix of weights as a heat map, and write it if asked.
 
@@ -754,7 +777,7 @@ class Page:
             self.zero_explained = True
         if self.plot is not None:
             path = self.plot / f"{name}.svg"
-            title = self.word(name.replace("-", " "), token="光")
+            title = self.word(name.replace("-", " "), token=token)
             self.draw(path, title, values, rows, columns)
 
     def draw(
@@ -1224,6 +1247,9 @@ class Training:
         self.lang, self.seed = arguments.lang, arguments.seed
         poem = arguments.text is None
         self.text = self.room.POEM if poem else read_text(arguments)
+        stem = "poem" if arguments.text is None else arguments.text.name
+        more = f"-{self.seed}" if self.seed else ""
+        self.path = arguments.checkpoint or Path(f"{stem}{more}.npz")
         self.characters = self.room.vocabulary(self.text)
         self.ids = self.room.encode(self.text, self.characters)
         self.T = min(len(self.text) - 1, 32)
@@ -1234,8 +1260,6 @@ class Training:
         self.optimizer = self.package.adam.AdamW(
             self.model, self.room.LEARNING_RATE
         )
-        stem = "poem" if arguments.text is None else arguments.text.stem
-        self.path = arguments.checkpoint or Path(f"{stem}.npz")
 
     def step(self) -> float:
         """Take a step on the batch that belongs to it; return the loss."""
@@ -1258,8 +1282,7 @@ class Training:
     def sample(self, count: int) -> str:
         """Return what it says after the text's first character."""
         ids = self.room.continue_text(self.model, self.ids[:1], count - 1)
-        text: str = self.room.decode(ids, self.characters)
-        return text.replace("\n", "⏎")
+        return visible(self.room.decode(ids, self.characters))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint holds, as NumPy arrays without objects."""
@@ -1291,33 +1314,26 @@ class Training:
 
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one."""
-        if not self.path.exists():
-            return False
         kept = read_checkpoint(self.lang, self.path)
+        if kept is None:
+            return False
         own = self.state()
-        belongs = str(kept.get("belongs"))
-        if belongs.startswith(FORMAT) and belongs != str(own["belongs"]):
-            fail(self.lang, "other checkpoint", path=self.path)
-        shapes = [
-            {n: a.shape for n, a in held.items()} for held in (kept, own)
-        ]
-        if shapes[0] != shapes[1]:
+        belongs = [str(held.pop("belongs", "")) for held in (kept, own)]
+        if re.fullmatch(f"{FORMAT} [0-9a-f]{{64}} [0-9]+", belongs[0]) is None:
             fail(self.lang, "bad checkpoint", path=self.path)
-        arrays = {
-            n: self.package.from_numpy(a)
-            for n, a in kept.items()
-            if n not in ("belongs", "count")
-        }
+        if belongs[0] != belongs[1]:
+            fail(self.lang, "other checkpoint", path=self.path)
+        if not alike(kept, own):
+            fail(self.lang, "bad checkpoint", path=self.path)
+        count = int(kept.pop("count"))
+        arrays = {n: self.package.from_numpy(a) for n, a in kept.items()}
         weights = {
             n.removeprefix("weight."): a
             for n, a in arrays.items()
             if n.startswith("weight.")
         }
         self.package.language_model.set_parameters(self.model, weights)
-        self.optimizer = self.package.adam.AdamW(
-            self.model, self.room.LEARNING_RATE
-        )
-        self.optimizer.resume(int(kept["count"]), arrays)
+        self.optimizer.resume(count, arrays)
         return True
 
 
@@ -1329,9 +1345,9 @@ def read_text(arguments: Arguments) -> str:
     path = arguments.text
     assert path is not None
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        fail(arguments.lang, "bad utf-8", path=path, place=error.start)
+        fail(arguments.lang, "bad utf-8", path=path, place=error.start + 1)
     except OSError as error:
         fail(arguments.lang, "bad text", path=path, reason=error.strerror)
     if len(text) < 2:
@@ -1339,16 +1355,46 @@ def read_text(arguments: Arguments) -> str:
     return text
 
 
-def read_checkpoint(lang: str, path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a checkpoint, read without pickle."""
-    # What is no .npz of arrays, or only a part of one, raises one of these.
-    bad = (OSError, ValueError, TypeError, EOFError, AttributeError)
+def visible(text: str) -> str:
+    """Return text with a sign in place of what moves a terminal's cursor.
+
+    Control characters, what changes the direction of writing, line and
+    paragraph separators: none may reach a terminal or an SVG.
+    """
+    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    signs = {"\n": "⏎", "\t": "⇥"}
+    return "".join(
+        signs.get(c, "�") if unicodedata.category(c) in hidden else c
+        for c in text
+    )
+
+
+def read_checkpoint(lang: str, path: Path) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays of a checkpoint, read without pickle; None if none."""
     try:
-        file = path.open("rb")
-        with file, np.load(file, allow_pickle=False) as held:
+        if not path.exists():
+            return None
+        content = path.read_bytes() if path.is_file() else b""
+    except OSError as error:
+        fail(lang, "bad read", path=path, reason=error.strerror)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as held:
             return {name: np.asarray(held[name]) for name in held.files}
-    except (*bad, zipfile.BadZipFile):
+    except Exception:  # broken bytes raise nearly anything, and mean one thing
         fail(lang, "bad checkpoint", path=path)
+
+
+def alike(kept: dict[str, NDArray[Any]], own: dict[str, NDArray[Any]]) -> bool:
+    """Return whether a checkpoint has the arrays of a model, all finite."""
+    kinds = [
+        {name: (a.shape, a.dtype) for name, a in held.items()}
+        for held in (kept, own)
+    ]
+    return kinds[0] == kinds[1] and all(
+        np.all(np.isfinite(a))
+        and (not name.startswith(("count", "square.")) or np.all(a >= 0))
+        for name, a in kept.items()
+    )
 
 
 @contextmanager
@@ -1385,15 +1431,22 @@ def training_bar(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]:.4f}"),
+        TextColumn("{task.fields[loss]}"),
         TimeElapsedColumn(),
     )
-    hidden = not page.console.is_terminal
+    console = page.console
+    hidden = not console.is_terminal
+    # A bar that is wider than the terminal would leave its lines behind.
+    width = console.width
+    console.width = min(width, shutil.get_terminal_size().columns)
     with Progress(
-        *columns, console=page.console, transient=True, disable=hidden
+        *columns, console=console, transient=True, disable=hidden
     ) as bar:
-        task = bar.add_task(label, total=steps, loss=math.nan)
-        yield lambda step, loss: bar.update(task, completed=step, loss=loss)
+        task = bar.add_task(label, total=steps, loss="")
+        yield lambda step, loss: bar.update(
+            task, completed=step, loss=f"{loss:.4f}"
+        )
+    console.width = width
 
 
 def run_train(page: Page, version: Version, arguments: Arguments) -> None:
@@ -1403,6 +1456,7 @@ def run_train(page: Page, version: Version, arguments: Arguments) -> None:
     # Before anything is learned: what cannot be kept need not be.
     training.save()
     page.title("train")
+    show_versions(page, [version])
     blocks = training.model.blocks
     learned = version.package.language_model.parameters(training.model)
     page.say(
@@ -1460,7 +1514,8 @@ def say_result(page: Page, training: Training) -> None:
     share, step = training.right(), training.optimizer.count
     known = training.sample(min(len(training.text), training.T + 1))
     if share == 1:
-        page.say("known", step=step, start=known[:4], next=known[4:])
+        shown = min(4, len(known) - 1)
+        page.say("known", step=step, start=known[:shown], next=known[shown:])
     else:
         page.say("not known", step=step, share=share)
         page.line(Text(known))
@@ -1469,7 +1524,7 @@ def say_result(page: Page, training: Training) -> None:
 def show_looks(page: Page, version: Version, training: Training) -> None:
     """Print what the fifth character looks at, before and after."""
     shown = min(5, training.T)
-    tokens = [c.replace("\n", "⏎") for c in training.text]
+    tokens = list(visible(training.text))
     found = training.model.weights(training.ids[: training.T])
     maps = [version.package.to_numpy(weights) for weights in found]
     back = version.section(3)["weights"][shown - 1, :shown]
@@ -1481,7 +1536,13 @@ def show_looks(page: Page, version: Version, training: Training) -> None:
             weights.append(own[shown - 1, :shown])
     page.console.print()
     page.say("text looks", token=tokens[shown - 1])
-    page.matrix("train-looks", np.stack(weights), rows, tokens[:shown])
+    page.matrix(
+        "train-looks",
+        np.stack(weights),
+        rows,
+        tokens[:shown],
+        token=tokens[shown - 1],
+    )
     if page.plot is None:
         return
     for block, heads in enumerate(maps, start=1):
@@ -1500,6 +1561,7 @@ def run_recall(page: Page, version: Version, arguments: Arguments) -> None:
     example = room.decode(ids[0], characters)
     answer = characters[targets[0, -1]]
     page.title("recall")
+    show_versions(page, [version])
     page.say(
         "text recall",
         pairs=room.PAIRS,
@@ -1509,7 +1571,7 @@ def run_recall(page: Page, version: Version, arguments: Arguments) -> None:
     )
     most = arguments.steps or 1000
     rows = [["", *map(page.word, ("steps", "loss", "right", "seconds"))]]
-    model = None
+    models, shares = [], []
     for name, scale, step in (
         ("attention", None, room.train_step),
         ("averaging", 0.0, room.train_step),
@@ -1520,17 +1582,26 @@ def run_recall(page: Page, version: Version, arguments: Arguments) -> None:
             room.tie(own)
         label = page.word(name)
         result = learn_pairs(page, label, version, own, step, test, most)
-        rows.append([label, *result])
-        model = model or own
+        rows.append([label, *result.cells])
+        models.append(own)
+        shares.append(result.right)
     page.grid(
         [Text(row[0]), *(Text(f"  {c}") for c in row[1:])] for row in rows
     )
-    maps = model.weights(test.ids[:1]) if model else []
+    maps = models[0].weights(test.ids[:1])
     last = [version.package.to_numpy(w)[0, 0, -1] for w in maps]
     page.console.print()
-    page.say("text found", asked=example[-1], answer=answer)
+    said = "text found" if shares[0] >= 0.99 else "text not found"
+    page.say(said, asked=example[-1], answer=answer, share=shares[0])
     names = [page.word("block", block=n + 1) for n in range(len(last))]
     page.matrix("recall-looks", np.stack(last), names, list(example))
+
+
+class Learned(NamedTuple):
+    """What came of training on pairs: a row of the table, and its share."""
+
+    cells: list[str]
+    right: float
 
 
 def learn_pairs(
@@ -1541,7 +1612,7 @@ def learn_pairs(
     step: Callable[..., float],
     test: Any,
     most: int,
-) -> list[str]:
+) -> Learned:
     """Train until 99.5 % of the test is right; return what came of it."""
     room: Any = version.package.training
     start, right = time.perf_counter(), 0.0
@@ -1552,7 +1623,7 @@ def learn_pairs(
         if right >= 0.995:
             break
     seconds = time.perf_counter() - start
-    return [*numbers, f"{seconds:.1f}"]
+    return Learned([*numbers, f"{seconds:.1f}"], right)
 
 
 def pair_losses(
@@ -1579,6 +1650,7 @@ def run_scale(page: Page, version: Version, arguments: Arguments) -> None:
     room: Any = version.package.experiments
     names = ("entropy", "gradient")
     page.title("scale")
+    show_versions(page, [version])
     page.say("text scale", rows=room.ROWS, most=math.log(room.ROWS))
     found = {
         D: (
@@ -1654,7 +1726,7 @@ def draw_scale(
 
     def draw(figure: Any) -> None:
         panels = figure.subplots(2, 2).ravel()
-        names = (page.word("attention"), page.word("no scale"))
+        names = (page.word("scaled"), page.word("undivided"))
         for number, name in enumerate(names):
             for axes, what in zip(
                 panels, ("entropy", "gradient"), strict=False
@@ -1664,7 +1736,8 @@ def draw_scale(
                 ]
                 axes.plot(list(found), values, marker="o", label=name)
                 axes.set(xscale="log", xlabel="d", ylabel=page.word(what))
-            panels[2].plot(curves.poem[number], label=name)
+            losses = curves.poem[number]
+            panels[2].plot(range(1, len(losses) + 1), losses, label=name)
             panels[3].plot(
                 curves.steps, curves.pairs[number], marker="o", label=name
             )
@@ -1721,10 +1794,13 @@ def parse(argv: Sequence[str], lang: str) -> Arguments:
     sections = {int(n) for n in given.get("--section", "12345")}
     if sections == {4} and "--plot" in given:
         fail(lang, "bad plot")
+    impl = given.get("--impl", ["numpy" if command in TRAINING else "both"])[0]
+    if command in TRAINING and impl == "both":
+        fail(lang, "one version", command=command)
     lengths = given.get("--lengths", ("1000", "2000", "4000"))
     return Arguments(
         command=command,
-        impl=given.get("--impl", ["both"])[0],
+        impl=impl,
         lang=given.get("--lang", [lang])[0],
         sections=sorted(sections),
         plain="--plain" in given,

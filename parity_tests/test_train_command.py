@@ -84,16 +84,58 @@ def test_a_run_repeats_to_the_bit(impl: str, capsys: Capture) -> None:
 def test_a_text_of_two_characters(capsys: Capture) -> None:
     Path("ab.txt").write_text("ab", encoding="utf-8")
     out = train(capsys, "--text", "ab.txt")
-    assert "it knows the text by heart: after ab" in out
-    assert Path("ab.npz").exists()
+    assert "it knows the text by heart: after a it says b." in out
+    assert Path("ab.txt.npz").exists()
+    Path("aa.txt").write_text("\ufeffaaaa", encoding="utf-8")
+    out = train(capsys, "--text", "aa.txt")
+    assert "After 0 steps it knows the text by heart: after aaa" in out
+    assert "it says a." in out
+
+
+def test_what_would_move_a_terminal_is_shown_as_a_sign(
+    capsys: Capture,
+) -> None:
+    text = "\x1b[31m月\x00\t光\u202e\n地\x85上\u2028\r\u3000霜"
+    Path("text.txt").write_bytes(text.encode())
+    named = ("--text", "text.txt", "--plot", "plots")
+    out = train(capsys, *named, "--steps", "300")
+    assert "after �[31 it says m月�⇥光�⏎地�上�⏎\u3000霜." in out
+    for picture in Path("plots").iterdir():
+        ElementTree.parse(picture)
+    title = "What m looks at"
+    root = ElementTree.parse("plots/train-looks.svg").getroot()
+    words = "".join(root.itertext())
+    assert title in words, words
+
+
+def test_one_version_is_trained(capsys: Capture) -> None:
+    said = {"numpy": "Computed by NumPy.", "torch": "Computed by PyTorch"}
+    for command in ("train", "recall", "scale"):
+        for impl, line in said.items():
+            arguments = ("--lang", "en", "--impl", impl, "--steps", "1")
+            Path("poem.npz").unlink(missing_ok=True)
+            assert line in printed(capsys, command, *arguments)
+        alone = printed(capsys, command, "--lang", "en", "--steps", "1")
+        assert said["numpy"] in alone
+        message = f"{command} trains one version: --impl numpy or torch"
+        with pytest.raises(attention.BadArgumentError, match=message):
+            attention.run([command, "--impl", "both", "--lang", "en"])
+
+
+def test_each_seed_has_a_file_of_its_own(capsys: Capture) -> None:
+    Path("poem").write_text("月光", encoding="utf-8")
+    for more in ((), ("--seed", "1"), ("--text", "poem", "--seed", "2")):
+        train(capsys, "--steps", "1", *more)
+    names = ["poem", "poem-1.npz", "poem-2.npz", "poem.npz"]
+    assert sorted(path.name for path in Path().iterdir()) == names
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "--text text.txt has 0 characters, expected 2 or more"),
-        ("月".encode(), "--text text.txt has 1 characters, expected"),
-        (b"ab\xff", "--text text.txt is not UTF-8: byte 2 cannot be"),
+        (b"", "--text text.txt: characters found: 0, expected 2 or more"),
+        ("月".encode(), "--text text.txt: characters found: 1, expected"),
+        (b"ab\xff", "--text text.txt is not UTF-8: byte 3 cannot be"),
         (None, "--text cannot read text.txt: No such file"),
     ],
 )
@@ -109,7 +151,7 @@ def test_a_text_that_cannot_be_read_is_named(
         monkeypatch, capsys, "train", "--text", "text.txt", "--lang", "en"
     )
     assert said.startswith(f"attention.py: {message}")
-    assert not Path("text.npz").exists()
+    assert not Path("text.txt.npz").exists()
 
 
 def refused(*arguments: str) -> str:
@@ -141,21 +183,66 @@ def test_another_file_is_never_written_over(capsys: Capture) -> None:
     with zipfile.ZipFile("zip.npz", "w") as file:
         file.writestr("a.txt", "b")
     kept = held("poem.npz")
+    own = str(kept["belongs"])
+    changes: dict[str, dict[str, Any]] = {
+        "renamed.npz": {"belongs": own.replace("training", "draining")},
+        "longer.npz": {"belongs": f"{own} and more"},
+        "wide.npz": {"mean.token": np.float64(kept["mean.token"])},
+        "negative.npz": {"count": np.asarray(-1)},
+        "half.npz": {"count": np.asarray(1.5)},
+        "nan.npz": {"weight.token": kept["weight.token"] * np.nan},
+        "root.npz": {"square.token": kept["square.token"] - 1},
+        "more.npz": {"surplus": np.ones(3)},
+    }
+    for name, change in changes.items():
+        np.savez(name, **{**kept, **change})
     del kept["mean.token"]
     np.savez("missing.npz", **kept)
     names = ("pickled.npz", "text.npz", "cut.npz", "empty.npz", "other.npz")
-    for name in (*names, "array.npy", "zip.npz", "missing.npz"):
+    for name in (*names, *changes, "array.npy", "zip.npz", "missing.npz"):
         before = Path(name).read_bytes()
         message = f"--checkpoint {name} is not a whole file of this command's"
         assert refused("--checkpoint", name).startswith(message), name
         assert Path(name).read_bytes() == before
     assert not Path("exploded").exists()
     belongs = "--checkpoint poem.npz belongs to another text or seed"
-    assert refused("--seed", "1").startswith(belongs)
+    named = ("--checkpoint", "poem.npz")
+    assert refused("--seed", "1", *named).startswith(belongs)
+    Path("other.txt").write_text("月光" * 40, encoding="utf-8")
+    assert refused("--text", "other.txt", *named).startswith(belongs)
     assert Path("poem.npz").read_bytes() == whole
     assert refused("--checkpoint", "nowhere/x.npz").startswith(
         "--checkpoint cannot write nowhere/x.npz: No such file"
     )
+    long = "x" * 300
+    assert refused("--checkpoint", long) == (
+        f"--checkpoint cannot read {long}: File name too long"
+    )
+    Path("folder.npz").mkdir()
+    assert refused("--checkpoint", "folder.npz").startswith(
+        "--checkpoint folder.npz is not a whole file"
+    )
+
+
+def test_no_broken_checkpoint_ends_in_a_traceback(capsys: Capture) -> None:
+    train(capsys, "--steps", "1")
+    whole = Path("poem.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    with zipfile.ZipFile("poem.npz") as file:
+        starts = [info.header_offset for info in file.infolist()]
+        directory = file.start_dir
+    places = [s + int(n) for s in starts for n in rng.integers(0, 80, 3)]
+    places += [*map(int, rng.integers(directory, len(whole), 150))]
+    for place in places:
+        broken = bytearray(whole)
+        broken[place] ^= int(rng.integers(1, 256))
+        Path("poem.npz").write_bytes(broken)
+        try:
+            # A name or a time in a header may change and harm nothing.
+            train(capsys, "--steps", "1")
+        except attention.BadArgumentError as error:
+            assert "poem.npz" in str(error)  # noqa: PT017 - either will do
+            assert Path("poem.npz").read_bytes() == broken
 
 
 def test_a_write_that_fails_leaves_the_old_file(
@@ -196,8 +283,8 @@ def test_ctrl_c_keeps_what_was_learned() -> None:
         status = program.wait()
     assert status == 0, rest
     assert "Stopped; what was learned is kept." in rest
-    assert "kept in text.npz" in rest
-    assert int(held("text.npz")["count"]) >= 8
+    assert "kept in text.txt.npz" in rest
+    assert int(held("text.txt.npz")["count"]) >= 8
 
 
 def test_pictures_of_what_it_looks_at(capsys: Capture) -> None:
@@ -233,6 +320,9 @@ def test_pairs_are_looked_back_at(capsys: Capture) -> None:
     weights = [float(w.replace("·", "0")) for w in looks.split()[2:]]
     assert len(weights) == 9
     assert weights[asked.index(asked[-1]) + 1] == max(weights), out
+    assert "It finds the place" in " ".join(out.split())
+    few = printed(capsys, "recall", *arguments[:-1], "2")
+    assert "It has not learned to find" in " ".join(few.split())
 
 
 @pytest.mark.parametrize("lang", attention.LANGUAGES)
