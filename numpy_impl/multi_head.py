@@ -137,6 +137,7 @@ class MultiHeadGradients(NamedTuple):
     """The gradients of a layer's inputs and of its parameters.
 
     `context` is None for self-attention, a bias's that of a missing bias.
+    A floating mask's is left out: `sdpa` has it.
     """
 
     x: Array

@@ -2,9 +2,10 @@
 
 Each character becomes a row of numbers, and the number of its position adds
 another; blocks of attention and a small network let the positions speak to
-each other; the last row is compared with every character of the vocabulary.
+each other; what comes out at a position is compared with every character.
 The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): pre-norm,
-causal, each part adding to what passes through.
+causal, each part adding to what passes through. GPT-2 has GELU where relu
+stands here, and biases in its attention.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class LanguageModel(nn.Module):
     """A model of the next character, of V, from all before it.
 
     `token` (V, M) has a row for each character, `position` (T, M) one for
-    each place, of which there are T. `output` (M, V) turns the last row
+    each place, of which there are T. `output` (M, V) turns what comes out
     into a score for each character; None takes the transposed `token`
     (Press and Wolf 2017, arXiv:1608.05859).
     """
@@ -96,7 +97,10 @@ class LanguageModel(nn.Module):
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
-        """Return the rows of characters and positions: (..., T, M)."""
+        """Return the rows of characters and positions: (..., T, M).
+
+        There may be fewer ids than positions, and not more.
+        """
         T = ids.shape[-1]
         taken: Array = self.token[ids]
         return taken + self.position[:T, :]
@@ -190,8 +194,9 @@ def set_parameters(model: Any, new: dict[str, Array]) -> None:
 def cross_entropy(logits: Array, targets: Indices) -> Array:
     """Return the mean of -log P(target): a number without axes.
 
-    logits (..., T, V), targets (..., T). A target of -1 asks for nothing
-    and is left out of the mean.
+    logits (..., T, V), targets (..., T). A target that is no character's
+    place, as -1, asks for nothing and is left out of the mean; where all
+    are, the mean is NaN.
     """
     right = one_hot(targets, logits.shape[-1])
     log_weights = torch.where(right, log_softmax(logits), 0.0)

@@ -49,7 +49,10 @@ def vocabulary(text: str) -> str:
 
 
 def encode(text: str, characters: str) -> Indices:
-    """Return each character's place among `characters`: (len(text),)."""
+    """Return each character's place among `characters`: (len(text),).
+
+    A character that is not there is a ValueError.
+    """
     return torch.tensor([characters.index(c) for c in text], dtype=torch.int64)
 
 
