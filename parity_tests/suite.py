@@ -44,6 +44,7 @@ CONCEPTS = (
     "merge",
     "cache",
     "flash",
+    "fast",
     "generator",
     "layer_norm",
     "language_model",
@@ -52,6 +53,8 @@ CONCEPTS = (
     "experiments",
     "lesson",
 )
+# What one version alone has beside what both have.
+ONE_SIDED = {"fast": "numpy"}
 
 
 class Trial:
@@ -214,4 +217,6 @@ def standing() -> Iterator[tuple[Place, Version]]:
 
 def applies(place: Place, version: Version) -> bool:
     """Return whether a version has what a place asks for."""
-    return version.has(getattr(place.case, "dtype", "float32"))
+    side = ONE_SIDED.get(place.check.concept, version.name)
+    has_dtype = version.has(getattr(place.case, "dtype", "float32"))
+    return side == version.name and has_dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -94,8 +95,12 @@ class Version:
     def function(self, path: str) -> Callable[..., Any]:
         """Return a function by its room and name: "softmax.softmax"."""
         room, name = path.split(".")
-        found: Callable[..., Any] = getattr(getattr(self.package, room), name)
+        found: Callable[..., Any] = getattr(self.room(room), name)
         return found
+
+    def room(self, name: str) -> ModuleType:
+        """Return a room; one that a package does not load is loaded."""
+        return importlib.import_module(f"{self.package.__name__}.{name}")
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
         """Call a function by its room and name."""

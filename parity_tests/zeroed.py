@@ -6,7 +6,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ def zeroed(side: str, concept: str) -> Iterator[Version]:
     """Give a copy of a version whose functions under test return zeros."""
     room = ROOMS.get(concept, concept)
     with copy_of(side) as package:
-        module: ModuleType = getattr(package, room)
+        module = Version(side, package).room(room)
         for name, member in list(vars(module).items()):
             own = getattr(member, "__module__", "") == module.__name__
             if own and inspect.isfunction(member):

@@ -1,0 +1,627 @@
+"""The tuned attention: what `flash` returns, in a fraction of its time.
+
+`flash` is there to be read; here is what makes it fast, and nothing else:
+
+- Scores are kept transposed, keys × queries. What a query gathers over its
+  keys is then a sum of whole rows, which lie in one piece.
+- A tile fits the cache of a core, and is written over by the next.
+- Threads share out heads and queries; who sees most keys comes first.
+- Where the norms of query and key prove that no power can overflow or
+  vanish, |q · k| ≤ |q| |k| (Cauchy and Schwarz), no maximum is looked for
+  and none is subtracted. log₂ e is then part of the scale, and exp2, which
+  takes half the time of exp, makes the powers.
+- On the way back dO is divided by a row's denominator l, and not the
+  powers p: P = p / l, so that dV = Pᵀ dO = pᵀ (dO / l).
+
+BLAS has threads of its own, which get in the way of these. threadpoolctl,
+where it is installed, holds them back for the time of a call. Where it is
+not, one thread here calls a BLAS of many, and all that is no product of
+matrices runs on one core.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import importlib
+import importlib.util
+import math
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache, partial
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .arguments import check_arguments_backward, heads, scores_shape
+from .arrays import Array, Mask, cast, is_boolean
+from .attention import broadcast_backward
+from .flash import (
+    FlashGradients,
+    Rules,
+    allowed_keys_of_tile,
+    is_empty,
+    make_rules,
+)
+from .merge import Partial, finite
+from .sdpa import repeat_heads, repeat_heads_backward, scale_of, widen
+
+# Threads that share the work out; the cores there are.
+THREADS = os.cpu_count() or 1
+# Queries and keys of a tile: half a megabyte of float32.
+QUERIES = 256
+KEYS = 512
+# Where no maximum is subtracted, a power lies between 2⁻³⁰ and 2³⁰ and a
+# value between 2⁻⁴⁰ and 2⁴⁰, if it is not 0: no product or sum of them comes
+# near the ends of float32, 2⁻¹²⁶ and 2¹²⁸.
+STEEPEST = 30.0
+LARGEST = 2.0**40
+# The proof looks at query, key and value a few times, a maximum twice at
+# the scores: so many more scores than other numbers make it worth while.
+WORTH = 4
+
+Place: TypeAlias = tuple[int | slice, ...]
+
+
+def flash_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: tuple[int, int] | None = None,
+    soft_cap: float | None = None,
+    align: str = "upper_left",
+) -> Partial:
+    """Return the output (..., H, L, E) and log-sum-exp (..., H, L).
+
+    The arguments are those of `flash.flash_attention`, and so is what is
+    raised.
+    """
+    rules = make_rules(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal,
+        scale,
+        enable_gqa,
+        window,
+        soft_cap,
+        align,
+    )
+    whole = grouped(query, key, value, rules)
+    found = forward(whole, query.dtype)
+    shape = scores_shape(query, key, value)[:-1]
+    return Partial(
+        np.reshape(found.output, (*shape, value.shape[-1])),
+        np.reshape(log_sum_exp(found), shape),
+    )
+
+
+class Heads(NamedTuple):
+    """Query heads in groups, each group with its key and value.
+
+    query (..., G, R, L, D), key (..., G, 1, S, D), value (..., G, 1, S, E),
+    and a mask, if any, that broadcasts to (..., G, R, L, S).
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    mask: Array | Mask | None
+    rules: Rules
+
+
+def grouped(query: Array, key: Array, value: Array, rules: Rules) -> Heads:
+    """Arrange the inputs, copying nothing that need not be copied."""
+    H, G = heads(query), {heads(key), heads(value)}
+    if len(G | {1}) > 2:
+        # Groups of two kinds: each head gets its own key and value.
+        key, value, G = repeat_heads(key, H), repeat_heads(value, H), {H}
+    *batch, L, S = scores_shape(query, key, value)
+    batch = batch[:-1]
+    groups = max(G)
+    own = (*batch, groups, H // max(groups, 1))
+
+    def alone(array: Array) -> Array:
+        """Return keys or values with an axis for the heads of a group."""
+        shape = (*batch, groups, *array.shape[-2:])
+        return np.broadcast_to(array, shape)[..., None, :, :]
+
+    mask: Any = rules.attn_mask
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*batch, H, L, S))
+        mask = np.reshape(mask, (*own, L, S))
+    wide = np.broadcast_to(query, (*batch, H, *query.shape[-2:]))
+    wide = np.reshape(wide, (*own, *query.shape[-2:]))
+    return Heads(wide, alone(key), alone(value), mask, rules)
+
+
+def some_of(whole: Heads, place: Place) -> Heads:
+    """Return some heads, (g, r, ...), with keys and values in one piece."""
+    mask = None if whole.mask is None else whole.mask[place]
+    key, value = (
+        np.ascontiguousarray(widen(array[place[:-1]]))
+        for array in (whole.key, whole.value)
+    )
+    return Heads(whole.query[place], key, value, mask, whole.rules)
+
+
+class Found(NamedTuple):
+    """The output, (..., G, R, L, E), and a row's maximum and denominator.
+
+    Where no maximum was subtracted it is 0, where no key was seen -inf.
+    """
+
+    output: Array
+    highest: Array
+    denominator: Array
+
+
+def forward(whole: Heads, dtype: Any) -> Found:
+    """Return the attention of all heads, the output in a dtype."""
+    *lead, L, _ = whole.query.shape
+    E, wide = whole.value.shape[-1], wide_dtype(whole.query)
+    found = Found(
+        np.empty((*lead, L, E), dtype),
+        np.empty((*lead, L), wide),
+        np.empty((*lead, L), wide),
+    )
+
+    def task(rows: slice, place: Place) -> None:
+        """Write what some queries of some heads gather."""
+        attend(some_of(whole, place), rows, *(a[place] for a in found))
+
+    groups, members = share_out(whole)
+    places = [(*group, some) for group in groups for some in members]
+    pieces = max(1, -(-4 * THREADS // max(len(places), 1)))
+    size = QUERIES * max(1, -(-L // (QUERIES * pieces)))
+    # Backwards: under a causal mask the last rows see most.
+    chunks = reversed(stretches(0, L, size))
+    run([partial(task, *own) for own in product(chunks, places)])
+    return found
+
+
+def wide_dtype(array: Array) -> Any:
+    """Return the dtype of computation."""
+    return widen(array[:0]).dtype
+
+
+def share_out(whole: Heads) -> tuple[list[Place], list[slice]]:
+    """Return the places of groups, and of heads in each, for a task each.
+
+    Small heads are taken together, as many as fill a tile, but not so many
+    that a thread has nothing to do.
+    """
+    *batch, G, R, L, _ = whole.query.shape
+    area = min(L, QUERIES) * min(whole.key.shape[-2], KEYS)
+    most = -(-math.prod((*batch, G, R)) // THREADS)
+    together = max(1, min(QUERIES * KEYS // max(area, 1), most))
+    groups = stretches(0, G, max(1, together // max(R, 1)))
+    places = [(*i, some) for i in np.ndindex(*batch) for some in groups]
+    return places, stretches(0, R, together)
+
+
+def stretches(start: int, stop: int, size: int) -> list[slice]:
+    """Return the stretches of a range, each of `size` but the last."""
+    firsts = range(start, stop, size)
+    return [slice(first, min(first + size, stop)) for first in firsts]
+
+
+def attend(
+    own: Heads,
+    rows: slice,
+    output: Array,
+    highest: Array,
+    denominator: Array,
+) -> None:
+    """Write what some of the queries gather."""
+    steepness = steepness_of(own, own.query[..., rows, :], own.value)
+    tile = Buffer(own)
+    for some in stretches(rows.start, rows.stop, QUERIES):
+        top, total, gathered = row_of_tiles(own, some, steepness, tile)
+        highest[..., some] = top
+        denominator[..., some] = total
+        divisor = np.where(total == 0, 1.0, total)[..., None]
+        np.divide(
+            gathered.mT, divisor, out=output[..., some, :], casting="same_kind"
+        )
+
+
+class Buffer:
+    """Memory for tiles of scores, which the next tile writes over."""
+
+    def __init__(self, own: Heads) -> None:
+        self.lead = own.query.shape[:-2]
+        L, S = own.query.shape[-2], own.key.shape[-2]
+        size = math.prod(self.lead) * min(L, QUERIES) * min(S, KEYS)
+        self.memory = np.empty(size, own.key.dtype)
+
+    def tile(self, rows: slice, columns: slice) -> Array:
+        """Return room for a tile, keys × queries."""
+        n, m = rows.stop - rows.start, columns.stop - columns.start
+        shape = (*self.lead, m, n)
+        return self.memory[: math.prod(shape)].reshape(shape)
+
+
+class Steepness(NamedTuple):
+    """What query is multiplied with, and the scores; powers of 2 or of e.
+
+    With powers of 2 no maximum need be subtracted.
+    """
+
+    before: float
+    after: float
+    of_two: bool
+
+
+def steepness_of(own: Heads, query: Array, *others: Array) -> Steepness:
+    """Return how scores are made, by what the norms prove of them."""
+    scale, rules = scale_of(query, own.rules.scale), own.rules
+    floating = own.mask is not None and not is_boolean(own.mask)
+    *_, L, D = query.shape
+    S = own.key.shape[-2]
+    pays = L * S > WORTH * (L + S) * D
+    if pays and rules.soft_cap is None and not floating and abs(scale) <= 1:
+        steepest = abs(scale) * math.log2(math.e)
+        for array in (query, own.key):
+            steepest *= longest(array)
+        if steepest <= STEEPEST and all(map(is_moderate, others)):
+            return Steepness(scale * math.log2(math.e), 1.0, True)
+    if abs(scale) <= 1:
+        return Steepness(scale, 1.0, False)
+    return Steepness(1.0, scale, False)
+
+
+def longest(array: Array) -> float:
+    """Return the greatest norm of a row; NaN or inf is passed on."""
+    wide = widen(array)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.vecdot(wide, wide)
+    return math.sqrt(float(np.max(squares, initial=0.0)))
+
+
+def is_moderate(array: Array) -> bool:
+    """Return whether all numbers are 0 or far from the ends of float32."""
+    size = np.abs(array)
+    least = np.min(np.where(size == 0, LARGEST, size), initial=LARGEST)
+    return bool(np.max(size, initial=0) <= LARGEST and least * LARGEST >= 1)
+
+
+def row_of_tiles(
+    own: Heads, rows: slice, steepness: Steepness, buffer: Buffer
+) -> tuple[Array, Array, Array]:
+    """Return a row's maximum, its denominator and the sum of its values.
+
+    They are (g, r, n), (g, r, n) and (g, r, E, n): the last is transposed,
+    like the scores.
+    """
+    E = own.value.shape[-1]
+    lead, n = own.query.shape[:-2], rows.stop - rows.start
+    query = turned(own.query[..., rows, :], steepness.before)
+    top = np.full((*lead, n), -np.inf, query.dtype)
+    total = np.zeros((*lead, n), query.dtype)
+    gathered = np.zeros((*lead, E, n), query.dtype)
+    added = np.empty_like(gathered)
+    for columns in keys_in_sight(own, rows):
+        scores = buffer.tile(rows, columns)
+        write_scores(own, query, columns, steepness, scores)
+        hide(own, rows, columns, scores)
+        if not steepness.of_two:
+            higher = np.maximum(top, np.max(scores, axis=-2))
+            factor = np.exp(top - finite(higher))
+            total *= factor
+            gathered *= factor[..., None, :]
+            top = higher
+        write_powers(scores, top, steepness)
+        total += np.sum(scores, axis=-2)
+        values = own.value[..., columns, :]
+        gathered += np.matmul(values.mT, scores, out=added)
+    if steepness.of_two:
+        top[total > 0] = 0.0
+    return top, total, gathered
+
+
+def turned(query: Array, factor: float) -> Array:
+    """Return rows as columns, times a factor: (..., n, D) to (..., D, n)."""
+    wide = widen(query)
+    return np.multiply(wide.mT, wide.dtype.type(factor), order="C")
+
+
+def keys_in_sight(own: Heads, rows: slice) -> Iterator[slice]:
+    """Yield the tiles of keys that some of these queries may see.
+
+    Where a triangle cuts off the last keys it has a tile to itself.
+    """
+    rules, S = own.rules, own.key.shape[-2]
+    start, stop, cut = 0, S, S
+    if rules.left is not None:
+        start = min(max(0, rows.start + rules.shift - rules.left), S)
+    if rules.right is not None:
+        last = rows.stop + rules.shift + rules.right
+        stop = min(max(0, last), S)
+        cut = min(max(start, rows.start + rules.shift + rules.right), stop)
+    for columns in (
+        *stretches(start, cut, KEYS),
+        *stretches(max(start, cut), stop, KEYS),
+    ):
+        if in_sight(own, rows, columns):
+            yield columns
+
+
+def in_sight(own: Heads, rows: slice, columns: slice) -> bool:
+    """Return whether some of the queries see some of the keys."""
+    mask = None if own.mask is None else own.mask[..., rows, columns]
+    return not is_empty(own.rules, mask, rows, columns)
+
+
+def write_scores(
+    own: Heads,
+    query: Array,
+    columns: slice,
+    steepness: Steepness,
+    scores: Array,
+) -> None:
+    """Write scale · K Qᵀ, softened if there is a cap."""
+    np.matmul(own.key[..., columns, :], query, out=scores)
+    if steepness.after != 1.0:
+        scores *= steepness.after
+    if own.rules.soft_cap is not None:
+        cap = float(own.rules.soft_cap)
+        scores /= cap
+        np.tanh(scores, out=scores)
+        scores *= cap
+
+
+def hide(own: Heads, rows: slice, columns: slice, scores: Array) -> None:
+    """Set the scores of keys that may not be seen to -inf."""
+    if own.mask is not None:
+        mask = own.mask[..., rows, columns].mT
+        if is_boolean(mask):
+            seen = mask
+        else:
+            bias = cast(mask, scores)
+            scores += bias
+            seen = bias != -np.inf
+        np.copyto(scores, -np.inf, where=~seen)
+    allowed = allowed_keys_of_tile(own.rules, rows, columns)
+    if allowed is not None:
+        np.copyto(scores, -np.inf, where=~allowed.mT)
+
+
+# One call at a time has the threads: two would only wait for each other.
+_turn = threading.Lock()
+
+
+def run(tasks: list[Callable[[], None]]) -> None:
+    """Do all tasks, shared out over threads; raise what one of them raises."""
+    queue = deque(tasks)
+    blas = blas_threads()
+    helpers = min(THREADS, len(tasks)) - 1
+    if helpers < 1 or blas is None:
+        return drain(queue)
+    with _turn, blas.limit(limits=1, user_api="blas"):
+        others = [
+            pool(THREADS).submit(contextvars.copy_context().run, drain, queue)
+            for _ in range(helpers)
+        ]
+        try:
+            drain(queue)
+        finally:
+            queue.clear()
+            wait(others)
+    for other in others:
+        other.result()
+    return None
+
+
+def drain(queue: deque[Callable[[], None]]) -> None:
+    """Do one task after the other until none is left."""
+    while queue:
+        try:
+            task = queue.popleft()
+        except IndexError:  # another thread was faster
+            return
+        task()
+
+
+@cache
+def pool(size: int) -> ThreadPoolExecutor:
+    """Return the threads, which stay from call to call."""
+    return ThreadPoolExecutor(size, "attention")
+
+
+@cache
+def blas_threads() -> Any:
+    """Return what holds BLAS's own threads back, None if there is nothing."""
+    if importlib.util.find_spec("threadpoolctl") is None:
+        return None
+    return importlib.import_module("threadpoolctl").ThreadpoolController()
+
+
+def _forget_threads() -> None:
+    """Start anew in a child process, where no thread of the parent lives."""
+    global _turn
+    _turn = threading.Lock()
+    pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def write_powers(scores: Array, top: Array, steepness: Steepness) -> None:
+    """Write the powers of scores; those of e less their row's maximum."""
+    if steepness.of_two:
+        np.exp2(scores, out=scores)
+    else:
+        scores -= finite(top)[..., None, :]
+        np.exp(scores, out=scores)
+
+
+def log_sum_exp(found: Found) -> Array:
+    """Return log Σ exp of each row's scores, -inf where no key was seen."""
+    empty = found.denominator == 0
+    logs = np.log(np.where(empty, 1.0, found.denominator))
+    return np.where(empty, -np.inf, found.highest + logs)
+
+
+def flash_attention_backward(
+    d_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: tuple[int, int] | None = None,
+    soft_cap: float | None = None,
+    align: str = "upper_left",
+    d_log_sum_exp: Array | None = None,
+) -> FlashGradients:
+    """Return the gradients of flash_attention.
+
+    The arguments are those of `flash.flash_attention_backward`, and so is
+    what is raised.
+    """
+    rules = make_rules(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal,
+        scale,
+        enable_gqa,
+        window,
+        soft_cap,
+        align,
+    )
+    whole = grouped(query, key, value, rules)
+    *lead, L, _ = whole.query.shape
+    rows = np.broadcast_to(np.zeros((), wide_dtype(query)), (*lead, L))
+    shape = scores_shape(query, key, value)[:-1]
+    zero = np.zeros((), query.dtype)
+    output = np.broadcast_to(zero, (*shape, value.shape[-1]))
+    like = Partial(output, np.reshape(rows, shape))
+    check_arguments_backward(d_output, d_log_sum_exp, like, 0.0, None)
+    d_output = np.reshape(d_output, (*rows.shape, value.shape[-1]))
+    d_lse = rows if d_log_sum_exp is None else d_log_sum_exp
+    parts = backward(whole, d_output, np.reshape(d_lse, rows.shape))
+    return FlashGradients(
+        ungrouped(np.reshape(parts.query, (*shape, query.shape[-1])), query),
+        ungrouped(parts.key[..., 0, :, :], key),
+        ungrouped(parts.value[..., 0, :, :], value),
+    )
+
+
+def ungrouped(gradient: Array, like: Array) -> Array:
+    """Return a gradient in the shape and dtype of what it belongs to."""
+    if heads(like) not in (1, heads(gradient)):
+        shape = (*gradient.shape[:-3], *like.shape[-3:])
+        gradient = repeat_heads_backward(gradient, shape)
+    if gradient.shape != like.shape:
+        gradient = broadcast_backward(gradient, like.shape)
+    return cast(gradient, like)
+
+
+def backward(whole: Heads, d_output: Array, d_lse: Array) -> FlashGradients:
+    """Return the gradients of grouped query, key and value."""
+    arrays = (whole.query, whole.key, whole.value)
+    found = FlashGradients(
+        *(np.zeros(array.shape, wide_dtype(array)) for array in arrays)
+    )
+
+    def task(group: Place, members: list[slice]) -> None:
+        """Let a group gather what each of its members gives back."""
+        for some in members:
+            place = (*group, some)
+            give_back(
+                some_of(whole, place),
+                widen(d_output[place]),
+                d_lse[place],
+                found.query[place],
+                found.key[group],
+                found.value[group],
+            )
+        scale = scale_of(whole.query, whole.rules.scale)
+        found.query[group] *= scale
+        found.key[group] *= scale
+
+    groups, members = share_out(whole)
+    run([partial(task, group, members) for group in groups])
+    return found
+
+
+def give_back(
+    own: Heads,
+    d_output: Array,
+    d_lse: Array,
+    d_query: Array,
+    d_key: Array,
+    d_value: Array,
+) -> None:
+    """Add what comes back to the gradients of query, key and value.
+
+    With powers p and a denominator l, P = p / l, and with d = dO / l
+
+        dV = pᵀ d        dS = p ∘ (d Vᵀ - (Σ_e dO_e O_e - d_lse) / l)
+    """
+    *lead, L, _ = own.query.shape
+    S, E = own.value.shape[-2:]
+    output = np.empty((*lead, L, E), own.key.dtype)
+    top, total = (np.empty((*lead, L), own.key.dtype) for _ in range(2))
+    attend(own, slice(0, L), output, top, total)
+    total = np.where(total == 0, 1.0, total)
+    inner = (np.vecdot(d_output, output) - d_lse) / total
+    d = d_output / total[..., None]
+    steepness = steepness_of(own, own.query, own.value, d)
+    query = np.ascontiguousarray(widen(own.query))
+    columns_of_query = turned(query, steepness.before)
+    buffer, other = Buffer(own), Buffer(own)
+    for columns in stretches(0, S, KEYS):
+        keys, values = own.key[..., columns, :], own.value[..., columns, :]
+        for rows in stretches(0, L, QUERIES):
+            if not in_sight(own, rows, columns):
+                continue
+            powers = buffer.tile(rows, columns)
+            some = columns_of_query[..., rows]
+            write_scores(own, some, columns, steepness, powers)
+            slope = slope_of_cap(own, powers)
+            hide(own, rows, columns, powers)
+            write_powers(powers, top[..., rows], steepness)
+            back = d[..., rows, :]
+            d_value[..., columns, :] += over_group(powers @ back)
+            d_scores = other.tile(rows, columns)
+            np.matmul(values, back.mT, out=d_scores)
+            d_scores -= inner[..., None, rows]
+            d_scores *= powers
+            if slope is not None:
+                d_scores *= slope
+            d_query[..., rows, :] += d_scores.mT @ keys
+            d_key[..., columns, :] += over_group(
+                d_scores @ query[..., rows, :]
+            )
+
+
+def over_group(gradient: Array) -> Array:
+    """Return the sum over the heads of a group: (g, r, ...) to (g, 1, ...)."""
+    if gradient.shape[-3] == 1:
+        return gradient
+    summed: Array = np.sum(gradient, axis=-3, keepdims=True)
+    return summed
+
+
+def slope_of_cap(own: Heads, capped_scores: Array) -> Array | None:
+    """Return dC/dS = 1 - (C / cap)², None where there is no cap."""
+    if own.rules.soft_cap is None:
+        return None
+    tanh = capped_scores / float(own.rules.soft_cap)
+    slope: Array = 1 - tanh * tanh
+    return slope

@@ -1,0 +1,220 @@
+"""fast: what flash gives, whatever shortcut and however many threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from .. import bounds
+from ..cases import Case, Mask, build
+from ..suite import Trial, check
+from . import flash
+from .sdpa_closed_form import STRUCTURAL, within_one_over_seen
+
+ROOM = "fast"
+PATH = f"{ROOM}.flash_attention"
+# The proof that no maximum is needed is always tried, and never.
+WAYS: tuple[dict[str, Any], ...] = (
+    {"WORTH": 0, "THREADS": 2},
+    {"WORTH": np.inf, "THREADS": 1},
+)
+
+
+@check("fast", "definition", flash.TILED)
+def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
+    """Compare with the scalar loops, both ways."""
+    for way in WAYS:
+        flash.within_definition(trial, ROOM, **way)
+
+
+@check("fast", "definition", flash.GRADIENT)
+def gradients_are_the_definitions(trial: Trial) -> None:
+    """Compare with the derivatives of the scalar loops, both ways."""
+    for way in WAYS:
+        flash.gradients_within_definition(trial, ROOM, **way)
+
+
+@check("fast", "closed form", STRUCTURAL)
+def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
+    """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
+    for way in WAYS:
+        found = flash.forward(trial.version, trial.case, ROOM, **way)
+        within_one_over_seen(trial, found)
+
+
+@check("fast", "closed form", flash.LOWER)
+def the_triangle_lies_in_the_corner_that_is_asked_for(trial: Trial) -> None:
+    """In the lower right the last query sees the last key."""
+    for way in WAYS:
+        flash.both_corners(trial, ROOM, **way)
+
+
+@check("fast", "closed form", ("float32", "float64"))
+def the_first_tiles_may_be_empty(trial: Trial) -> None:
+    """Keys 0 to 5 forbidden to all, 6 and 7 seen: the mean of those two."""
+    for way in WAYS:
+        flash.last_keys_alone(trial, ROOM, **way)
+
+
+@check("fast", "closed form", (1e4, -1e4))
+def the_maximum_may_come_late_or_early(trial: Trial) -> None:
+    """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
+    for way in WAYS:
+        flash.greatest_alone(trial, ROOM, **way)
+
+
+@check("fast", "law", ("align", "query", "window", "attn_mask"))
+def bad_arguments_are_refused_by_name(trial: Trial) -> None:
+    """As flash does."""
+    flash.refused_by_name(trial, ROOM)
+
+
+@check("fast", "SDPA", (False, True))
+def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
+    """T = 700 in the tiles it has by itself: output and gradients."""
+    flash.long_as_sdpa(trial, ROOM)
+
+
+# Heads in groups, batches, a mask: more places than one task has.
+SHARED = Case(
+    "shared out",
+    (2, 6, 9, 4),
+    (2, 3, 11, 4),
+    (2, 3, 11, 5),
+    mask=Mask("bool", (2, 1, 9, 11)),
+    is_causal=True,
+    enable_gqa=True,
+)
+THREADS = (1, 2, 3, 16)
+
+
+@check("fast", "law", THREADS)
+def threads_change_no_bit(trial: Trial) -> None:
+    """As many threads as there may be: the same output and gradients."""
+    results = []
+    for threads in (1, trial.case):
+        own = {"WORTH": 0, "THREADS": threads}
+        found = flash.forward(trial.version, SHARED, ROOM, **own)
+        back = flash.gradients(trial.version, SHARED, ROOM, **own)
+        results.append({**found, **{f"d {n}": a for n, a in back.items()}})
+    for name, got in results[1].items():
+        trial.within(name, got, results[0][name])
+        assert np.any(got != 0), f"{name} is 0"
+
+
+# What a score may be without a maximum, and what must have one; the first
+# number is that of every score in powers of 2.
+STEEP = [29.0, 31.0, 120.0, 2000.0, -29.0, -31.0, -200.0]
+
+
+@check("fast", "closed form", STEEP)
+def no_power_overflows_or_vanishes(trial: Trial) -> None:
+    """All scores alike, however large: the mean of the values.
+
+    That the maximum is left out where it may be, and only there, shows in
+    the log-sum-exp alone: it is the score and log S both ways.
+    """
+    S, score = 8, trial.case * np.log(2.0)
+    query = np.full((3, 1), score, dtype=np.float32)
+    key = np.ones((S, 1), dtype=np.float32)
+    value = np.float32(2.0) ** np.arange(S, dtype=np.float32)[:, None]
+    for size in (1.0, 1e30, 1e-30):
+        with flash.tiles(trial.version, room=ROOM, WORTH=0):
+            found = trial.call(PATH, query, key, np.float32(size) * value)
+        expected = np.full((3, 1), size * value.mean())
+        error = bounds.gamma(64, "float32") * np.abs(expected)
+        trial.within("output", found["output"], expected, error)
+        lse = np.full(3, score + np.log(S))
+        error = bounds.gamma(16, "float32") * (np.abs(lse) + 1)
+        trial.within("log_sum_exp", found["log_sum_exp"], lse, error)
+
+
+@check("fast", "law", ("query", "key", "value", "-inf", "upstream"))
+def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
+    """A NaN gives NaN where it is seen, and what is huge is still right."""
+    rng = np.random.default_rng(41)
+    arrays = {
+        n: rng.standard_normal((6, 4)) for n in ("query", "key", "value")
+    }
+    if trial.case in arrays:
+        arrays[trial.case][2, 1] = np.nan
+    if trial.case == "-inf":
+        arrays["key"][2, :] = [-np.inf, 0, 0, 0]
+        arrays["query"][:, 0] = 1.0
+    d = rng.standard_normal((6, 4))
+    if trial.case == "upstream":
+        d[3, 2] = 1e300
+    own = {n: trial.version.array(a) for n, a in arrays.items()}
+    upstream = trial.version.array(d)
+    results = []
+    for room, more in (("flash", {}), (ROOM, {"WORTH": 0})):
+        with (
+            np.errstate(all="ignore"),
+            flash.tiles(trial.version, room=room, **more),
+        ):
+            function = trial.version.function(f"{room}.flash_attention")
+            back = trial.version.function(f"{room}.flash_attention_backward")
+            found = trial.version.numpy(function(**own))
+            found |= trial.version.numpy(back(upstream, **own))
+        results.append(found)
+    for name, got in results[1].items():
+        must = results[0][name]
+        size = np.abs(np.where(np.isnan(must), 0, must))
+        error = bounds.gamma(256, "float64") * (1 + size.max())
+        trial.within(name, got, must, error)
+
+
+@check("fast", "each other", ("float32", "float64"))
+def a_long_sequence_is_what_flash_gives(trial: Trial) -> None:
+    """Heads in groups, a window, tiles of every kind: PyTorch's flash."""
+    shapes = ((4, 600, 8), (2, 1100, 8), (2, 1100, 8))
+    case = Case(
+        "long",
+        *shapes,
+        window=(900, 100),
+        enable_gqa=True,
+        dtype=trial.case,
+    )
+    inputs = build(case)
+    parts = -(-1100 // 128) + 3
+    with np.errstate(all="ignore"):
+        error = bounds.in_tiles(inputs, trial.case, parts)
+    named = {n: getattr(inputs, n) for n in ("query", "key", "value")}
+    options = {"window": (900, 100), "enable_gqa": True}
+    got = trial.call(PATH, **named, **options)
+    leaves = {n: torch.tensor(a, requires_grad=True) for n, a in named.items()}
+    function = trial.other.function("flash.flash_attention")
+    other = function(**leaves, **options)
+    for name in ("output", "log_sum_exp"):
+        must = trial.other.numpy(getattr(other, name))
+        bound = 2 * flash.spread(error[name].error, must)
+        trial.within(name, got[name], must, bound)
+    silent = np.zeros_like(inputs.d_log_sum_exp)
+    quiet = bounds.with_upstream(inputs, inputs.d_output, silent)
+    with np.errstate(all="ignore"):
+        error = bounds.in_tiles(quiet, trial.case, parts)
+    other.output.backward(torch.tensor(inputs.d_output))
+    found = trial.call(f"{PATH}_backward", inputs.d_output, **named, **options)
+    for name, leaf in leaves.items():
+        must = trial.other.numpy(leaf.grad)
+        bound = 2 * flash.spread(error[f"gradient of {name}"].error, must)
+        trial.within(f"gradient of {name}", found[name], must, bound)
+
+
+@check("fast", "SDPA", ("float32", "float64"))
+def small_heads_are_taken_together(trial: Trial) -> None:
+    """Eight heads of 64 positions: what SDPA gives for all of them."""
+    shape = (2, 8, 64, 16)
+    case = Case("small", shape, shape, shape, dtype=trial.case)
+    inputs = build(case)
+    named = {n: getattr(inputs, n) for n in ("query", "key", "value")}
+    got = trial.call(PATH, **named)
+    query, key, value = map(torch.tensor, named.values())
+    witness = scaled_dot_product_attention(query, key, value)
+    with np.errstate(all="ignore"):
+        error = bounds.in_tiles(inputs, trial.case, 1)["output"].error
+    bound = 2 * flash.spread(error, got["output"])
+    trial.within("output", got["output"], witness.numpy(), bound)
