@@ -30,7 +30,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,7 +42,6 @@ from .attention import broadcast_backward
 from .flash import (
     FlashGradients,
     Rules,
-    allowed_keys_of_tile,
     is_empty,
     make_rules,
 )
@@ -226,12 +225,10 @@ def attend(
     tile = Buffer(own)
     for some in stretches(rows.start, rows.stop, QUERIES):
         top, total, gathered = row_of_tiles(own, some, steepness, tile)
-        highest[..., some] = top
-        denominator[..., some] = total
-        divisor = np.where(total == 0, 1.0, total)[..., None]
-        np.divide(
-            gathered.mT, divisor, out=output[..., some, :], casting="same_kind"
-        )
+        highest[..., some] = top[..., 0, :]
+        denominator[..., some] = total[..., 0, :]
+        gathered /= np.where(total == 0, 1.0, total)
+        output[..., some, :] = gathered.mT
 
 
 class Buffer:
@@ -299,30 +296,30 @@ def row_of_tiles(
 ) -> tuple[Array, Array, Array]:
     """Return a row's maximum, its denominator and the sum of its values.
 
-    They are (g, r, n), (g, r, n) and (g, r, E, n): the last is transposed,
-    like the scores.
+    They are (g, r, 1, n), (g, r, 1, n) and (g, r, E, n): transposed, like
+    the scores.
     """
     E = own.value.shape[-1]
     lead, n = own.query.shape[:-2], rows.stop - rows.start
     query = turned(own.query[..., rows, :], steepness.before)
-    top = np.full((*lead, n), -np.inf, query.dtype)
-    total = np.zeros((*lead, n), query.dtype)
+    top = np.full((*lead, 1, n), -np.inf, query.dtype)
+    total = np.zeros((*lead, 1, n), query.dtype)
     gathered = np.zeros((*lead, E, n), query.dtype)
-    added = np.empty_like(gathered)
+    ones = np.ones((1, KEYS), query.dtype)
     for columns in keys_in_sight(own, rows):
         scores = buffer.tile(rows, columns)
         write_scores(own, query, columns, steepness, scores)
         hide(own, rows, columns, scores)
         if not steepness.of_two:
-            higher = np.maximum(top, np.max(scores, axis=-2))
+            higher = np.maximum(top, np.max(scores, axis=-2, keepdims=True))
             factor = np.exp(top - finite(higher))
             total *= factor
-            gathered *= factor[..., None, :]
+            gathered *= factor
             top = higher
         write_powers(scores, top, steepness)
-        total += np.sum(scores, axis=-2)
-        values = own.value[..., columns, :]
-        gathered += np.matmul(values.mT, scores, out=added)
+        # A product with ones is BLAS's sum, and the faster one.
+        total += ones[:, : scores.shape[-2]] @ scores
+        gathered += own.value[..., columns, :].mT @ scores
     if steepness.of_two:
         top[total > 0] = 0.0
     return top, total, gathered
@@ -390,9 +387,44 @@ def hide(own: Heads, rows: slice, columns: slice, scores: Array) -> None:
             scores += bias
             seen = bias != -np.inf
         np.copyto(scores, -np.inf, where=~seen)
-    allowed = allowed_keys_of_tile(own.rules, rows, columns)
-    if allowed is not None:
-        np.copyto(scores, -np.inf, where=~allowed.mT)
+    hidden = hidden_by_position(own.rules, rows, columns)
+    if hidden is not None:
+        np.copyto(scores, -np.inf, where=hidden)
+
+
+def hidden_by_position(
+    rules: Rules, rows: slice, columns: slice
+) -> Mask | None:
+    """Return which keys lie out of sight, keys × queries; None is none."""
+    first = columns.start - rows.start - rules.shift
+    n, m = rows.stop - rows.start, columns.stop - columns.start
+    left, right = rules.left, rules.right
+    # The first key and the last query are furthest apart, and the others.
+    if left is not None and first >= n - 1 - left:
+        left = None
+    if right is not None and first + m - 1 <= right:
+        right = None
+    if left is None and right is None:
+        return None
+    return band_of_tile(first, m, n, left, right)
+
+
+@lru_cache(maxsize=8)
+def band_of_tile(
+    first: int, m: int, n: int, left: int | None, right: int | None
+) -> Mask:
+    """Return which of m keys are out of sight of n queries, (m, n).
+
+    Key 0 lies `first` places after query 0. Tiles along a diagonal are
+    alike, and so it is kept.
+    """
+    ahead = first + np.arange(m)[:, None] - np.arange(n)
+    hidden = np.zeros((m, n), dtype=bool)
+    if left is not None:
+        hidden |= ahead < -left
+    if right is not None:
+        hidden |= ahead > right
+    return hidden
 
 
 # One call at a time has the threads: two would only wait for each other.
@@ -461,7 +493,7 @@ def write_powers(scores: Array, top: Array, steepness: Steepness) -> None:
     if steepness.of_two:
         np.exp2(scores, out=scores)
     else:
-        scores -= finite(top)[..., None, :]
+        scores -= finite(top)
         np.exp(scores, out=scores)
 
 
@@ -595,7 +627,7 @@ def give_back(
             write_scores(own, some, columns, steepness, powers)
             slope = slope_of_cap(own, powers)
             hide(own, rows, columns, powers)
-            write_powers(powers, top[..., rows], steepness)
+            write_powers(powers, top[..., None, rows], steepness)
             back = d[..., rows, :]
             d_value[..., columns, :] += over_group(powers @ back)
             d_scores = other.tile(rows, columns)
