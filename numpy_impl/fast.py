@@ -60,7 +60,9 @@ STEEPEST = 30.0
 LARGEST = 2.0**40
 # The proof looks at query, key and value a few times, a maximum twice at
 # the scores: so many more scores than other numbers make it worth while.
-WORTH = 4
+WORTH = 1
+# Scores that are worth a second thread: to wake one takes 0.1 ms.
+SHARED = 2**18
 
 Place: TypeAlias = tuple[int | slice, ...]
 
@@ -200,7 +202,9 @@ def share_out(whole: Heads) -> tuple[list[Place], list[slice]]:
     """
     *batch, G, R, L, _ = whole.query.shape
     area = min(L, QUERIES) * min(whole.key.shape[-2], KEYS)
-    most = -(-math.prod((*batch, G, R)) // THREADS)
+    heads_in_all = math.prod((*batch, G, R))
+    alone = heads_in_all * L * whole.key.shape[-2] < SHARED
+    most = -(-heads_in_all // (1 if alone else THREADS))
     together = max(1, min(QUERIES * KEYS // max(area, 1), most))
     groups = stretches(0, G, max(1, together // max(R, 1)))
     places = [(*i, some) for i in np.ndindex(*batch) for some in groups]
@@ -222,29 +226,26 @@ def attend(
 ) -> None:
     """Write what some of the queries gather."""
     steepness = steepness_of(own, own.query[..., rows, :], own.value)
-    tile = Buffer(own)
     for some in stretches(rows.start, rows.stop, QUERIES):
-        top, total, gathered = row_of_tiles(own, some, steepness, tile)
+        top, total, gathered = row_of_tiles(own, some, steepness)
         highest[..., some] = top[..., 0, :]
         denominator[..., some] = total[..., 0, :]
-        gathered /= np.where(total == 0, 1.0, total)
-        output[..., some, :] = gathered.mT
+        divisor = np.where(total == 0, 1.0, total).mT
+        part = output[..., some, :]
+        np.divide(gathered.mT, divisor, out=part, casting="same_kind")
 
 
-class Buffer:
-    """Memory for tiles of scores, which the next tile writes over."""
+# Memory that a thread keeps: new memory costs more than what is written.
+_kept = threading.local()
 
-    def __init__(self, own: Heads) -> None:
-        self.lead = own.query.shape[:-2]
-        L, S = own.query.shape[-2], own.key.shape[-2]
-        size = math.prod(self.lead) * min(L, QUERIES) * min(S, KEYS)
-        self.memory = np.empty(size, own.key.dtype)
 
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return room for a tile, keys × queries."""
-        n, m = rows.stop - rows.start, columns.stop - columns.start
-        shape = (*self.lead, m, n)
-        return self.memory[: math.prod(shape)].reshape(shape)
+def room_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return memory to write to, the same for a name in every call."""
+    size, kept = math.prod(shape), vars(_kept)
+    if (name, dtype) not in kept or kept[name, dtype].size < size:
+        kept[name, dtype] = np.empty(size, dtype)
+    found: Array = kept[name, dtype][:size].reshape(shape)
+    return found
 
 
 class Steepness(NamedTuple):
@@ -264,7 +265,7 @@ def steepness_of(own: Heads, query: Array, *others: Array) -> Steepness:
     floating = own.mask is not None and not is_boolean(own.mask)
     *_, L, D = query.shape
     S = own.key.shape[-2]
-    pays = L * S > WORTH * (L + S) * D
+    pays = L * S >= WORTH * (L + S) * D
     if pays and rules.soft_cap is None and not floating and abs(scale) <= 1:
         steepest = abs(scale) * math.log2(math.e)
         for array in (query, own.key):
@@ -287,12 +288,15 @@ def longest(array: Array) -> float:
 def is_moderate(array: Array) -> bool:
     """Return whether all numbers are 0 or far from the ends of float32."""
     size = np.abs(array)
-    least = np.min(np.where(size == 0, LARGEST, size), initial=LARGEST)
-    return bool(np.max(size, initial=0) <= LARGEST and least * LARGEST >= 1)
+    if not np.max(size, initial=0.0) <= LARGEST:
+        return False
+    if np.min(size, initial=LARGEST) >= 1 / LARGEST:
+        return True
+    return not np.any((size < 1 / LARGEST) & (size > 0))
 
 
 def row_of_tiles(
-    own: Heads, rows: slice, steepness: Steepness, buffer: Buffer
+    own: Heads, rows: slice, steepness: Steepness
 ) -> tuple[Array, Array, Array]:
     """Return a row's maximum, its denominator and the sum of its values.
 
@@ -304,22 +308,35 @@ def row_of_tiles(
     query = turned(own.query[..., rows, :], steepness.before)
     top = np.full((*lead, 1, n), -np.inf, query.dtype)
     total = np.zeros((*lead, 1, n), query.dtype)
-    gathered = np.zeros((*lead, E, n), query.dtype)
+    gathered, added = (
+        room_for(name, (*lead, E, n), query.dtype)
+        for name in ("gathered", "added")
+    )
     ones = np.ones((1, KEYS), query.dtype)
+    first = True
     for columns in keys_in_sight(own, rows):
-        scores = buffer.tile(rows, columns)
+        m = columns.stop - columns.start
+        scores = room_for("scores", (*lead, m, n), query.dtype)
         write_scores(own, query, columns, steepness, scores)
         hide(own, rows, columns, scores)
         if not steepness.of_two:
             higher = np.maximum(top, np.max(scores, axis=-2, keepdims=True))
             factor = np.exp(top - finite(higher))
             total *= factor
-            gathered *= factor
+            if not first:
+                gathered *= factor
             top = higher
         write_powers(scores, top, steepness)
         # A product with ones is BLAS's sum, and the faster one.
         total += ones[:, : scores.shape[-2]] @ scores
-        gathered += own.value[..., columns, :].mT @ scores
+        values = own.value[..., columns, :]
+        if first:
+            np.matmul(values.mT, scores, out=gathered)
+        else:
+            gathered += np.matmul(values.mT, scores, out=added)
+        first = False
+    if first:
+        gathered.fill(0)
     if steepness.of_two:
         top[total > 0] = 0.0
     return top, total, gathered
@@ -328,26 +345,18 @@ def row_of_tiles(
 def turned(query: Array, factor: float) -> Array:
     """Return rows as columns, times a factor: (..., n, D) to (..., D, n)."""
     wide = widen(query)
-    return np.multiply(wide.mT, wide.dtype.type(factor), order="C")
+    found = room_for("query", wide.mT.shape, wide.dtype)
+    return np.multiply(wide.mT, wide.dtype.type(factor), out=found)
 
 
 def keys_in_sight(own: Heads, rows: slice) -> Iterator[slice]:
-    """Yield the tiles of keys that some of these queries may see.
-
-    Where a triangle cuts off the last keys it has a tile to itself.
-    """
-    rules, S = own.rules, own.key.shape[-2]
-    start, stop, cut = 0, S, S
+    """Yield the tiles of keys that some of these queries see."""
+    rules, start, stop = own.rules, 0, own.key.shape[-2]
     if rules.left is not None:
-        start = min(max(0, rows.start + rules.shift - rules.left), S)
+        start = max(0, rows.start + rules.shift - rules.left)
     if rules.right is not None:
-        last = rows.stop + rules.shift + rules.right
-        stop = min(max(0, last), S)
-        cut = min(max(start, rows.start + rules.shift + rules.right), stop)
-    for columns in (
-        *stretches(start, cut, KEYS),
-        *stretches(max(start, cut), stop, KEYS),
-    ):
+        stop = min(stop, rows.stop + rules.shift + rules.right)
+    for columns in stretches(start, stop, KEYS):
         if in_sight(own, rows, columns):
             yield columns
 
@@ -387,44 +396,36 @@ def hide(own: Heads, rows: slice, columns: slice, scores: Array) -> None:
             scores += bias
             seen = bias != -np.inf
         np.copyto(scores, -np.inf, where=~seen)
-    hidden = hidden_by_position(own.rules, rows, columns)
-    if hidden is not None:
-        np.copyto(scores, -np.inf, where=hidden)
+    # Only the last keys of a tile can lie too far right of a query, and only
+    # the first too far left.
+    m, n = columns.stop - columns.start, rows.stop - rows.start
+    first, rules = columns.start - rows.start - own.rules.shift, own.rules
+    if rules.right is not None:
+        cut = min(max(0, rules.right + 1 - first), m)
+        hidden = ahead(first + cut - rules.right, m - cut, n)
+        np.copyto(scores[..., cut:, :], -np.inf, where=hidden)
+    if rules.left is not None:
+        cut = min(max(0, n - 1 - rules.left - first), m)
+        hidden = behind(first + rules.left, cut, n)
+        np.copyto(scores[..., :cut, :], -np.inf, where=hidden)
 
 
-def hidden_by_position(
-    rules: Rules, rows: slice, columns: slice
-) -> Mask | None:
-    """Return which keys lie out of sight, keys × queries; None is none."""
-    first = columns.start - rows.start - rules.shift
-    n, m = rows.stop - rows.start, columns.stop - columns.start
-    left, right = rules.left, rules.right
-    # The first key and the last query are furthest apart, and the others.
-    if left is not None and first >= n - 1 - left:
-        left = None
-    if right is not None and first + m - 1 <= right:
-        right = None
-    if left is None and right is None:
-        return None
-    return band_of_tile(first, m, n, left, right)
+# The tiles along a diagonal are alike, and so the last few are kept.
+@lru_cache(maxsize=4)
+def ahead(first: int, m: int, n: int) -> Mask:
+    """Return which of m keys come after each of n queries, (m, n).
 
-
-@lru_cache(maxsize=8)
-def band_of_tile(
-    first: int, m: int, n: int, left: int | None, right: int | None
-) -> Mask:
-    """Return which of m keys are out of sight of n queries, (m, n).
-
-    Key 0 lies `first` places after query 0. Tiles along a diagonal are
-    alike, and so it is kept.
+    Key 0 stands `first` places after query 0.
     """
-    ahead = first + np.arange(m)[:, None] - np.arange(n)
-    hidden = np.zeros((m, n), dtype=bool)
-    if left is not None:
-        hidden |= ahead < -left
-    if right is not None:
-        hidden |= ahead > right
-    return hidden
+    places: Mask = first + np.arange(m)[:, None] > np.arange(n)
+    return places
+
+
+@lru_cache(maxsize=4)
+def behind(first: int, m: int, n: int) -> Mask:
+    """Return which of m keys come before each of n queries, (m, n)."""
+    places: Mask = first + np.arange(m)[:, None] < np.arange(n)
+    return places
 
 
 # One call at a time has the threads: two would only wait for each other.
@@ -616,13 +617,20 @@ def give_back(
     steepness = steepness_of(own, own.query, own.value, d)
     query = np.ascontiguousarray(widen(own.query))
     columns_of_query = turned(query, steepness.before)
-    buffer, other = Buffer(own), Buffer(own)
     for columns in stretches(0, S, KEYS):
         keys, values = own.key[..., columns, :], own.value[..., columns, :]
         for rows in stretches(0, L, QUERIES):
             if not in_sight(own, rows, columns):
                 continue
-            powers = buffer.tile(rows, columns)
+            shape = (
+                *lead,
+                columns.stop - columns.start,
+                rows.stop - rows.start,
+            )
+            powers, d_scores = (
+                room_for(name, shape, query.dtype)
+                for name in ("scores", "d_scores")
+            )
             some = columns_of_query[..., rows]
             write_scores(own, some, columns, steepness, powers)
             slope = slope_of_cap(own, powers)
@@ -630,7 +638,6 @@ def give_back(
             write_powers(powers, top[..., None, rows], steepness)
             back = d[..., rows, :]
             d_value[..., columns, :] += over_group(powers @ back)
-            d_scores = other.tile(rows, columns)
             np.matmul(values, back.mT, out=d_scores)
             d_scores -= inner[..., None, rows]
             d_scores *= powers

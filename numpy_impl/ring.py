@@ -1,0 +1,209 @@
+"""Ring attention: a sequence shared out over workers that stand in a ring.
+
+Each of R ranks holds a stretch of the sequence: its queries, and as many
+keys and values. The queries stay. Keys and values go round: at every step a
+rank attends to those that it holds, merges what comes of it with what it
+had, and passes them on to the next rank. After R steps each query has seen
+every key, and no rank ever held more than two stretches of them (Liu et al.
+2023, arXiv:2310.01889). On the way back the gradients of keys and values go
+round with them, each rank adds its part, and after R steps they are home.
+
+Under a causal mask a rank sees nothing of the stretches that come after its
+own, a triangle of its own, and the whole of those before.
+
+Here the ranks are the places of a list, and passing on is a turn of the
+list. In `torch_impl` they are processes, which may be on other machines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .arguments import check_arguments_backward
+from .arrays import Array, cast
+from .flash import (
+    FlashGradients,
+    Forward,
+    Rules,
+    flash_backward,
+    flash_forward,
+    make_rules,
+    row_sums,
+)
+from .merge import Partial, merge
+from .sdpa import widen
+
+
+class Shard(NamedTuple):
+    """A rank's stretch of the sequence: its queries, keys and values."""
+
+    query: Array
+    key: Array
+    value: Array
+
+
+def ring_attention(
+    shards: list[Shard],
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> list[Partial]:
+    """Return what each rank's queries gather from the keys of all ranks.
+
+    A shard is query (..., H, L, D), key (..., G, L, D), value (..., G, L, E),
+    L = T / R, the same for all; a result is (..., H, L, E) with its
+    log-sum-exp, (..., H, L). The other arguments are those of
+    `scaled_dot_product_attention`, and so is what is raised.
+    """
+    rules = [rules_of(shard, is_causal, scale, enable_gqa) for shard in shards]
+    check_alike([shapes_of(shard) for shard in shards])
+    found = ring_forward(shards, rules)
+    return [
+        Partial(cast(part.output, shard.query), part.log_sum_exp)
+        for part, shard in zip(found, shards, strict=True)
+    ]
+
+
+def rules_of(
+    shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
+) -> Rules:
+    """Check a shard; return the rules for a rank and its own keys."""
+    rules = make_rules(
+        *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
+    )
+    query, key = (tuple(array.shape) for array in shard[:2])
+    if query[-2] != key[-2]:
+        raise ValueError(
+            f"key has shape {key}, expected {query[-2]} positions as query "
+            f"has, {query}"
+        )
+    return rules
+
+
+def check_alike(shapes: list[list[tuple[int, ...]]]) -> None:
+    """Check that the shards of all ranks have the same shapes."""
+    for rank, found in enumerate(shapes):
+        if found != shapes[0]:
+            raise ValueError(
+                f"rank {rank} has shapes {found}, expected those of rank 0, "
+                f"{shapes[0]}"
+            )
+
+
+def shapes_of(shard: Shard) -> list[tuple[int, ...]]:
+    """Return the shapes of query, key and value."""
+    return [tuple(array.shape) for array in shard]
+
+
+def rules_between(rules: Rules, rank: int, source: int) -> Rules | None:
+    """Return what a rank sees of another's keys; None if nothing."""
+    if rules.right is None or source == rank:
+        return rules
+    return rules._replace(right=None) if source < rank else None
+
+
+def ring_forward(shards: list[Shard], rules: list[Rules]) -> list[Partial]:
+    """Return each rank's attention, in the dtype of computation."""
+    size = len(shards)
+    held = [(shard.key, shard.value) for shard in shards]
+    found: list[Partial] = []
+    for step in range(size):
+        for rank, (key, value) in enumerate(held):
+            source = (rank - step) % size
+            seen = rules_between(rules[rank], rank, source)
+            if seen is None:
+                continue
+            made = flash_forward(shards[rank].query, key, value, seen)
+            part = Partial(made.output, made.log_sum_exp)
+            # The first keys are a rank's own, and all see some of those.
+            if step == 0:
+                found.append(part)
+            else:
+                found[rank] = merge(found[rank], part)
+        held = passed_on(held)
+    return found
+
+
+def passed_on(held: list[Any]) -> list[Any]:
+    """Return what each rank holds when all have passed theirs on."""
+    return held[-1:] + held[:-1]
+
+
+def ring_attention_backward(
+    d_outputs: list[Array],
+    shards: list[Shard],
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    d_log_sum_exps: list[Array] | None = None,
+) -> list[FlashGradients]:
+    """Return the gradients of each rank's queries, keys and values.
+
+    A rank's `d_output` is (..., H, L, E), its d_log_sum_exp, if any,
+    (..., H, L). The other arguments are those of ring_attention, and so is
+    what is raised.
+    """
+    rules = [rules_of(shard, is_causal, scale, enable_gqa) for shard in shards]
+    check_alike([shapes_of(shard) for shard in shards])
+    found = ring_forward(shards, rules)
+    inner = []
+    for rank, part in enumerate(found):
+        d_output = d_outputs[rank]
+        d_lse = None if d_log_sum_exps is None else d_log_sum_exps[rank]
+        like = Partial(cast(part.output, shards[rank].query), part.log_sum_exp)
+        check_arguments_backward(d_output, d_lse, like, 0.0, None)
+        inner.append(row_sums(d_output, part.output, d_lse))
+    return ring_backward(d_outputs, inner, found, shards, rules)
+
+
+def ring_backward(
+    d_outputs: list[Array],
+    inner: list[Array],
+    found: list[Partial],
+    shards: list[Shard],
+    rules: list[Rules],
+) -> list[FlashGradients]:
+    """Return the gradients; those of keys and values go round with them.
+
+    The weights are made from the log-sum-exp of all keys, P = exp(S - lse):
+    it stands where a row's maximum does, with a denominator of 1.
+    """
+    size = len(shards)
+    wide = [Shard(*map(widen, shard)) for shard in shards]
+    d_query = [np.zeros_like(shard.query) for shard in wide]
+    held = [
+        (key, value, np.zeros_like(key), np.zeros_like(value))
+        for _, key, value in wide
+    ]
+    for step in range(size):
+        for rank, (key, value, d_key, d_value) in enumerate(held):
+            seen = rules_between(rules[rank], rank, (rank - step) % size)
+            if seen is None:
+                continue
+            parts = flash_backward(
+                d_outputs[rank],
+                inner[rank],
+                from_log_sum_exp(found[rank]),
+                wide[rank].query,
+                key,
+                value,
+                seen,
+            )
+            d_query[rank] = d_query[rank] + parts[0]
+            held[rank] = (key, value, d_key + parts[1], d_value + parts[2])
+        held = passed_on(held)
+    return [
+        FlashGradients(
+            *(cast(g, shard.query) for g in (d_query[rank], *held[rank][2:]))
+        )
+        for rank, shard in enumerate(shards)
+    ]
+
+
+def from_log_sum_exp(part: Partial) -> Forward:
+    """Return what flash's way back reads, with lse for the maximum."""
+    highest = part.log_sum_exp[..., None]
+    ones = np.ones_like(highest)
+    return Forward(part.output, part.log_sum_exp, highest, ones)

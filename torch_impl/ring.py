@@ -1,0 +1,286 @@
+"""Ring attention: a sequence shared out over workers that stand in a ring.
+
+Each of R ranks holds a stretch of the sequence: its queries, and as many
+keys and values. The queries stay. Keys and values go round: at every step a
+rank attends to those that it holds, merges what comes of it with what it
+had, and passes them on to the next rank. After R steps each query has seen
+every key, and no rank ever held more than two stretches of them (Liu et al.
+2023, arXiv:2310.01889). On the way back the gradients of keys and values go
+round with them, each rank adds its part, and after R steps they are home.
+
+Under a causal mask a rank sees nothing of the stretches that come after its
+own, a triangle of its own, and the whole of those before.
+
+Here the ranks are processes of `torch.distributed`, started by torchrun: a
+`Ring` is what a rank knows of the others. In `numpy_impl` they are the
+places of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+
+from .arrays import Array, cast
+from .flash import (
+    Forward,
+    Rules,
+    flash_backward,
+    flash_forward,
+    make_rules,
+    row_sums,
+)
+from .merge import Partial, merge
+from .sdpa import widen
+
+
+class Shard(NamedTuple):
+    """A rank's stretch of the sequence: its queries, keys and values."""
+
+    query: Array
+    key: Array
+    value: Array
+
+
+class Ring:
+    """A rank's place among the processes of a group; None is all of them.
+
+    `sent` counts the bytes that it has passed on. gloo or nccl carries them,
+    whichever `torch.distributed.init_process_group` was told; its `timeout`
+    says how long a rank waits for another.
+    """
+
+    def __init__(self, group: Any = None) -> None:
+        self.group = group
+        self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
+        self.sent = 0
+
+    def pass_on(self, tensors: tuple[Array, ...]) -> Arriving:
+        """Send tensors to the next rank; return what the one before sends.
+
+        All ranks pass on tensors of the same shapes. ConnectionError says
+        that another rank has ended.
+        """
+        own = [tensor.contiguous() for tensor in tensors]
+        if self.size == 1:
+            return Arriving(self.rank, own, [])
+        arriving = [torch.empty_like(tensor) for tensor in own]
+        after, before = self._peer(self.rank + 1), self._peer(self.rank - 1)
+        operations = []
+        for tensor, room in zip(own, arriving, strict=True):
+            operations += [
+                dist.P2POp(dist.isend, tensor, after, self.group),
+                dist.P2POp(dist.irecv, room, before, self.group),
+            ]
+        with broken_ring(self.rank):
+            works = dist.batch_isend_irecv(operations)
+        self.sent += sum(tensor.nbytes for tensor in own)
+        return Arriving(self.rank, arriving, works)
+
+    def gather(self, own: Any) -> list[Any]:
+        """Return what each rank has in this place."""
+        found: list[Any] = [None] * self.size
+        with broken_ring(self.rank):
+            dist.all_gather_object(found, own, self.group)
+        return found
+
+    def _peer(self, place: int) -> int:
+        """Return the number that a place of the group has among all."""
+        place = place % self.size
+        if self.group is None:
+            return place
+        return dist.get_global_rank(self.group, place)
+
+
+class Arriving(NamedTuple):
+    """Tensors that are on their way to a rank."""
+
+    rank: int
+    tensors: list[Array]
+    works: list[Any]
+
+    def wait(self) -> list[Array]:
+        """Return the tensors when they are there, and what was sent gone."""
+        with broken_ring(self.rank):
+            for work in self.works:
+                work.wait()
+        return self.tensors
+
+
+@contextmanager
+def broken_ring(rank: int) -> Iterator[None]:
+    """Say in one line that another rank has ended or does not answer."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ConnectionError(
+            f"rank {rank}: another rank of the ring has ended or does not "
+            f"answer ({reason})"
+        ) from error
+
+
+def ring_attention(
+    ring: Ring,
+    shard: Shard,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Partial:
+    """Return what this rank's queries gather from the keys of all ranks.
+
+    A shard is query (..., H, L, D), key (..., G, L, D), value (..., G, L, E),
+    L = T / R, the same for all; the result is (..., H, L, E) with its
+    log-sum-exp, (..., H, L). All ranks call it, and all go back through it.
+    The other arguments are those of `scaled_dot_product_attention`, and so
+    is what is raised, ConnectionError beside it.
+    """
+    rules = rules_of(shard, is_causal, scale, enable_gqa)
+    check_alike(ring.gather(shapes_of(shard)))
+    # torch gives its Function no types.
+    found = _RingAttention.apply(*shard, ring, rules)  # type: ignore[no-untyped-call]
+    return Partial(*found)
+
+
+def rules_of(
+    shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
+) -> Rules:
+    """Check a shard; return the rules for a rank and its own keys."""
+    rules = make_rules(
+        *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
+    )
+    query, key = (tuple(array.shape) for array in shard[:2])
+    if query[-2] != key[-2]:
+        raise ValueError(
+            f"key has shape {key}, expected {query[-2]} positions as query "
+            f"has, {query}"
+        )
+    return rules
+
+
+def check_alike(shapes: list[list[tuple[int, ...]]]) -> None:
+    """Check that the shards of all ranks have the same shapes."""
+    for rank, found in enumerate(shapes):
+        if found != shapes[0]:
+            raise ValueError(
+                f"rank {rank} has shapes {found}, expected those of rank 0, "
+                f"{shapes[0]}"
+            )
+
+
+def shapes_of(shard: Shard) -> list[tuple[int, ...]]:
+    """Return the shapes of query, key and value."""
+    return [tuple(array.shape) for array in shard]
+
+
+def rules_between(rules: Rules, rank: int, source: int) -> Rules | None:
+    """Return what a rank sees of another's keys; None if nothing."""
+    if rules.right is None or source == rank:
+        return rules
+    return rules._replace(right=None) if source < rank else None
+
+
+class _RingAttention(torch.autograd.Function):
+    """The way there and the way back, as autograd asks for them."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: Array,
+        key: Array,
+        value: Array,
+        ring: Ring,
+        rules: Rules,
+    ) -> tuple[Array, Array]:
+        """Return output and log-sum-exp; keep what the way back needs."""
+        found = ring_forward(ring, Shard(query, key, value), rules)
+        ctx.save_for_backward(query, key, value, *found)
+        ctx.ring, ctx.rules = ring, rules
+        return cast(found.output, query), found.log_sum_exp
+
+    @staticmethod
+    def backward(
+        ctx: Any, d_output: Array, d_log_sum_exp: Array
+    ) -> tuple[Array | None, ...]:
+        """Return the gradients of query, key and value."""
+        query, key, value, *kept = ctx.saved_tensors
+        found, shard = Partial(*kept), Shard(query, key, value)
+        inner = row_sums(d_output, found.output, d_log_sum_exp)
+        gradients = ring_backward(
+            ctx.ring, d_output, inner, found, shard, ctx.rules
+        )
+        return (*gradients, None, None)
+
+
+def ring_forward(ring: Ring, shard: Shard, rules: Rules) -> Partial:
+    """Return this rank's attention, in the dtype of computation."""
+    key, value = shard.key, shard.value
+    found = None
+    for step in range(ring.size):
+        last = step == ring.size - 1
+        # What comes next is on its way while this is computed.
+        arriving = None if last else ring.pass_on((key, value))
+        source = (ring.rank - step) % ring.size
+        seen = rules_between(rules, ring.rank, source)
+        if seen is not None:
+            made = flash_forward(shard.query, key, value, seen)
+            part = Partial(made.output, made.log_sum_exp)
+            found = part if found is None else merge(found, part)
+        if arriving is not None:
+            key, value = arriving.wait()
+    # The first keys are a rank's own, and all see some of those.
+    assert found is not None
+    return found
+
+
+def ring_backward(
+    ring: Ring,
+    d_output: Array,
+    inner: Array,
+    found: Partial,
+    shard: Shard,
+    rules: Rules,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients; those of keys and values go round with them.
+
+    The weights are made from the log-sum-exp of all keys, P = exp(S - lse):
+    it stands where a row's maximum does, with a denominator of 1.
+    """
+    query, key, value = map(widen, shard)
+    d_query, d_key, d_value = map(torch.zeros_like, (query, key, value))
+    for step in range(ring.size):
+        last = step == ring.size - 1
+        arriving = None if last else ring.pass_on((key, value))
+        source = (ring.rank - step) % ring.size
+        seen = rules_between(rules, ring.rank, source)
+        if seen is not None:
+            parts = flash_backward(
+                d_output,
+                inner,
+                from_log_sum_exp(found),
+                query,
+                key,
+                value,
+                seen,
+            )
+            d_query = d_query + parts[0]
+            d_key, d_value = d_key + parts[1], d_value + parts[2]
+        d_key, d_value = ring.pass_on((d_key, d_value)).wait()
+        if arriving is not None:
+            key, value = arriving.wait()
+    return (
+        cast(d_query, shard.query),
+        cast(d_key, shard.key),
+        cast(d_value, shard.value),
+    )
+
+
+def from_log_sum_exp(part: Partial) -> Forward:
+    """Return what flash's way back reads, with lse for the maximum."""
+    highest = part.log_sum_exp[..., None]
+    ones = torch.ones_like(highest)
+    return Forward(part.output, part.log_sum_exp, highest, ones)
