@@ -77,6 +77,9 @@ class Block:
 class LanguageModel:
     """A model of the next character, of V, from all before it.
 
+    ids are (..., T), each from 0 to V - 1 (IndexError), no more of them
+    than there are positions (ValueError).
+
     `token` (V, M) has a row for each character, `position` (T, M) one for
     each place, of which there are T. `output` (M, V) turns what comes out
     into a score for each character; None takes the transposed `token`
@@ -98,10 +101,8 @@ class LanguageModel:
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
-        """Return the rows of characters and positions: (..., T, M).
-
-        There may be fewer ids than positions, and not more.
-        """
+        """Return the rows of characters and positions: (..., T, M)."""
+        check_ids(ids, self.token.shape[0], self.position.shape[0])
         T = ids.shape[-1]
         taken = np.take(self.token, ids, axis=0)
         return taken + self.position[:T, :]
@@ -126,6 +127,21 @@ class LanguageModel:
             found.append(steps.weights)
             x = block(x)
         return found
+
+
+def check_ids(ids: Indices, V: int, T: int) -> None:
+    """Check that ids are places among V characters, T of them at most.
+
+    Raises IndexError or ValueError. An index of -1 would be the last
+    character, and more ids than positions might broadcast.
+    """
+    if bool(np.any((ids < 0) | (ids >= V))):
+        raise IndexError(f"ids has {ids}, expected 0 to {V - 1}")
+    if ids.shape[-1] > T:
+        raise ValueError(
+            f"ids has shape {tuple(ids.shape)}, expected {T} positions or "
+            "fewer"
+        )
 
 
 def initial_model(

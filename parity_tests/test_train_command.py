@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,7 @@ def test_another_file_is_never_written_over(capsys: Capture) -> None:
         "negative.npz": {"count": np.asarray(-1)},
         "half.npz": {"count": np.asarray(1.5)},
         "nan.npz": {"weight.token": kept["weight.token"] * np.nan},
+        "late.npz": {"count": np.asarray(2**63 - 1)},
         "root.npz": {"square.token": kept["square.token"] - 1},
         "more.npz": {"surplus": np.ones(3)},
     }
@@ -264,8 +266,84 @@ def test_a_write_that_fails_leaves_the_old_file(
     assert [*Path().iterdir()] == [Path("poem.npz")]
 
 
+def test_no_file_but_its_own_is_touched(capsys: Capture) -> None:
+    text = "床前明月光疑是地上霜"
+    Path("a.part").write_text(text, encoding="utf-8")
+    Path("precious.txt").write_text("precious", encoding="utf-8")
+    Path("poem.npz.part").symlink_to("precious.txt")
+    Path("plots").mkdir()
+    Path("plots/train-looks.svg.part").symlink_to("../precious.txt")
+    train(capsys, "--text", "a.part", "--checkpoint", "a", "--steps", "1")
+    train(capsys, "--plot", "plots", "--steps", "1")
+    assert Path("a.part").read_text(encoding="utf-8") == text
+    assert Path("precious.txt").read_text(encoding="utf-8") == "precious"
+    assert not Path("plots/train-looks.svg").is_symlink()
+    Path("real").mkdir()
+    Path("link.npz").symlink_to("real/kept.npz")
+    train(capsys, "--checkpoint", "link.npz", "--steps", "1")
+    assert Path("link.npz").is_symlink()
+    assert [path.name for path in Path("real").iterdir()] == ["kept.npz"]
+
+
+@pytest.mark.parametrize("impl", ["numpy", "torch"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_no_longer_finite_is_not_saved(
+    impl: str, capsys: Capture
+) -> None:
+    train(capsys, "--steps", "1")
+    kept = held("poem.npz")
+    huge = {
+        name: np.full_like(array, 1e20)
+        for name, array in kept.items()
+        if name.startswith("weight.")
+    }
+    np.savez("poem.npz", **{**kept, **huge})
+    command = ["train", "--lang", "en", "--impl", impl]
+    with pytest.raises(attention.BadArgumentError) as error:
+        attention.run(command)
+    assert "the model's numbers are no longer finite; poem.npz keeps" in str(
+        error.value
+    )
+    saved = held("poem.npz")
+    assert all(attention.is_finite(array) for array in saved.values())
+
+
+@pytest.mark.parametrize("length", [40, 64])
+def test_a_text_is_known_when_every_character_is(
+    length: int, capsys: Capture
+) -> None:
+    text = "".join(chr(0x4E00 + 7 * n) for n in range(length))
+    Path("text.txt").write_text(text, encoding="utf-8")
+    out = train(capsys, "--text", "text.txt")
+    assert "knows the text by heart" in out
+    parsed = ["train", "--text", "text.txt", "--impl", "numpy"]
+    arguments = attention.parse(parsed, "en")
+    training = attention.Training(attention.Version("numpy"), arguments)
+    assert training.resume()
+    room = training.room
+    asked = set()
+    for start in training.starts:
+        ids = training.ids[start : start + training.T + 1]
+        best = training.model(ids[:-1]).argmax(axis=-1)
+        assert (
+            room.decode(best, training.characters)
+            == (text[start + 1 : start + training.T + 1])
+        )
+        asked |= set(range(start + 1, start + training.T + 1))
+    assert asked == set(range(1, length))
+
+
+def test_a_name_cannot_move_the_terminal(capsys: Capture) -> None:
+    name = "\x1b[31mred\n.txt"
+    Path(name).write_text("床前明月光", encoding="utf-8")
+    out = train(capsys, "--text", name, "--steps", "1")
+    assert "kept in �[31mred⏎.txt.npz" in out
+    assert "\x1b" not in out
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c_keeps_what_was_learned() -> None:
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_keeps_what_was_learned(times: int) -> None:
     text = "".join(chr(0x4E00 + n * n % 500) for n in range(3000))
     Path("text.txt").write_text(text, encoding="utf-8")
     command = [sys.executable, str(PROGRAM), "train", "--lang", "en"]
@@ -277,7 +355,10 @@ def test_ctrl_c_keeps_what_was_learned() -> None:
         assert program.stdout is not None
         for line in program.stdout:
             if line.startswith("step     8"):
-                program.send_signal(signal.SIGINT)
+                # A terminal may send it twice in the same moment.
+                for _ in range(times):
+                    program.send_signal(signal.SIGINT)
+                    time.sleep(0.01)
                 break
         rest = program.stdout.read()
         status = program.wait()
