@@ -1,7 +1,7 @@
 """Attention in NumPy, one module a concept.
 
 In reading order: averaging, softmax, masks, dropout, attention, arguments,
-sdpa, head, multi_head, positions, merge, cache, flash, generator,
+sdpa, head, multi_head, positions, merge, cache, flash, ring, generator,
 layer_norm, language_model, adam, training, experiments, lesson. The package
 `torch_impl` has the same modules and names.
 """
@@ -25,6 +25,7 @@ from . import (
     merge,
     multi_head,
     positions,
+    ring,
     sdpa,
     softmax,
     training,
@@ -52,6 +53,7 @@ __all__ = [
     "merge",
     "multi_head",
     "positions",
+    "ring",
     "scaled_dot_product_attention",
     "sdpa",
     "softmax",

@@ -241,10 +241,10 @@ _kept = threading.local()
 
 def room_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
     """Return memory to write to, the same for a name in every call."""
-    size, kept = math.prod(shape), vars(_kept)
-    if (name, dtype) not in kept or kept[name, dtype].size < size:
-        kept[name, dtype] = np.empty(size, dtype)
-    found: Array = kept[name, dtype][:size].reshape(shape)
+    size, kept, own = math.prod(shape), vars(_kept), f"{name} {dtype}"
+    if own not in kept or kept[own].size < size:
+        kept[own] = np.empty(size, dtype)
+    found: Array = kept[own][:size].reshape(shape)
     return found
 
 

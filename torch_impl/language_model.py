@@ -135,7 +135,8 @@ def check_ids(ids: Indices, V: int, T: int) -> None:
     character, and more ids than positions might broadcast.
     """
     if bool(torch.any((ids < 0) | (ids >= V))):
-        raise IndexError(f"ids has {ids}, expected 0 to {V - 1}")
+        least, most = int(torch.min(ids)), int(torch.max(ids))
+        raise IndexError(f"ids has {least} to {most}, expected 0 to {V - 1}")
     if ids.shape[-1] > T:
         raise ValueError(
             f"ids has shape {tuple(ids.shape)}, expected {T} positions or "

@@ -242,6 +242,23 @@ def what_is_given_and_taken_stays_as_it_is(trial: Trial) -> None:
 
 
 @check("adam", "law", SETTINGS[:4])
+def moments_of_another_model_are_refused(trial: Trial) -> None:
+    """One is missing: KeyError that names it."""
+    version = trial.version
+    start, gradients = trial.case.draw()
+    optimizer = make(version, trial.case, start)
+    walk(version, optimizer, gradients[:1])
+    moments = optimizer.moments()
+    moments["square.other"] = moments.pop("square.shift")
+    missing = ""
+    try:
+        optimizer.resume(1, moments)
+    except KeyError as error:
+        missing = str(error.args[0])
+    assert missing == "square.shift", f"the KeyError names {missing!r}"
+
+
+@check("adam", "law", SETTINGS[:4])
 def no_gradient_is_no_step(trial: Trial) -> None:
     """One gradient is missing: KeyError, and all is as it was."""
     version = trial.version

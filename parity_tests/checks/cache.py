@@ -19,6 +19,7 @@ class Decoding:
     chunks: tuple[int, ...]
     G: int = 6
     rotary: str = ""
+    dtype: str = "float64"
 
     def __str__(self) -> str:
         """Return the name."""
@@ -33,6 +34,8 @@ DECODINGS = [
     Decoding("an empty chunk", (2, 0, 5)),
     Decoding("grouped heads", (3, 1, 3), G=3),
     Decoding("one key head", (1, 6), G=1),
+    Decoding("in float32", (3, 1, 3), dtype="float32"),
+    Decoding("in float16", (3, 1, 3), dtype="float16"),
     Decoding("rotary halves", (2, 1, 4), rotary="positions.rotary_half"),
     Decoding(
         "rotary neighbours, grouped",
@@ -62,7 +65,7 @@ def decode(trial: Trial, path: str) -> None:
     T = sum(case.chunks)
     rng = np.random.default_rng(T + case.G)
     query, key, value = (
-        rng.standard_normal(shape)
+        rng.standard_normal(shape).astype(case.dtype)
         for shape in ((2, H, T, D), (2, case.G, T, D), (2, case.G, T, E))
     )
     version = trial.version
@@ -85,8 +88,16 @@ def decode(trial: Trial, path: str) -> None:
     whole = version.call(
         path, query, key, value, is_causal=True, enable_gqa=True
     )
-    error = bounds.gamma(64, np.float64) * np.abs(value).max()
-    trial.within("output", np.concat(outputs, axis=-2), whole, error)
+    found = np.concat(outputs, axis=-2)
+    assert found.dtype == case.dtype, f"the output is {found.dtype}"
+    for kept in (cache.key, cache.value):
+        assert version.numpy(kept).dtype == case.dtype, kept.dtype
+    half = case.dtype == "float16"
+    error = bounds.gamma(64, "float32" if half else case.dtype)
+    # Each of the two is rounded once to half precision, if to that.
+    error = error + (2.0**-10 if half else 0.0)
+    error = error * np.abs(value).max()
+    trial.within("output", found, whole, error)
     assert whole.any(), "the output is 0"
 
 
@@ -112,6 +123,48 @@ def new_queries_see_all_that_is_kept(trial: Trial) -> None:
     trial.within("past", found[0], [[2], [3]])
     trial.within("new", found[1], [[4], [5]], 4 * np.spacing(4.0))
     trial.within("values", version.numpy(cache.value)[:, 0], [2, 4, 6, 8])
+
+
+@check("cache", "each other", PATHS)
+def what_is_kept_is_learned_from(trial: Trial) -> None:
+    """The gradient of a later step by keys and values kept before it.
+
+    Where it is written by hand, `sdpa` has it: there the cache is compared
+    with one pass alone, of which the keys are a part.
+    """
+    version = trial.version
+    rng = np.random.default_rng(43)
+    arrays = [rng.standard_normal((H, 5, n)) for n in (D, D, E)]
+    d = rng.standard_normal((H, 2, E))
+    mask = np.tri(2, 5, 3, dtype=bool)
+    query = arrays[0][:, 3:]
+    if version.by_hand:
+        cache = version.function("cache.Cache")()
+        append = cache.append
+        append(*(version.array(a[:, :3]) for a in arrays[1:]))
+        kept = append(*(version.array(a[:, 3:]) for a in arrays[1:]))
+        path = "sdpa.scaled_dot_product_attention_backward"
+        given = (query, *map(version.numpy, kept), mask)
+        found = version.call(path, d, *given)
+        got = [found["key"], found["value"]]
+    else:
+        leaves = [version.array(a).requires_grad_() for a in arrays]
+        cache = version.function("cache.Cache")()
+        attend = version.function(trial.case)
+        attend(*(leaf[:, :3] for leaf in leaves), cache)
+        output = attend(*(leaf[:, 3:] for leaf in leaves), cache)
+        output.backward(version.array(d))
+        got = [version.numpy(leaf.grad) for leaf in leaves[1:]]
+    weights = np.where(mask, query @ arrays[1].mT / np.sqrt(D), -np.inf)
+    weights = np.exp(weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    d_weights = d @ arrays[2].mT
+    inner = (weights * d_weights).sum(axis=-1, keepdims=True)
+    d_scores = weights * (d_weights - inner) / np.sqrt(D)
+    expected = [d_scores.mT @ query, weights.mT @ d]
+    for name, own, must in zip(("key", "value"), got, expected, strict=True):
+        error = bounds.gamma(256, np.float64) * np.abs(must).max()
+        trial.within(f"gradient of {name}", own, must, error)
 
 
 @check("cache", "each other", DECODINGS[:3])

@@ -47,6 +47,22 @@ def only_the_division_keeps_weights_soft(trial: Trial) -> None:
     assert soft[-1].gradient > 2 * sharp[-1].gradient
 
 
+@check("experiments", "each other", (0, 1, 2))
+def another_seed_is_another_draw(trial: Trial) -> None:
+    """Both versions alike for a seed; scale 0 makes all weights alike."""
+    path = "experiments.sharpness"
+    for scale in (None, 1.0):
+        one = trial.version.function(path)(16, scale, trial.case)
+        other = trial.other.function(path)(16, scale, trial.case)
+        later = trial.version.function(path)(16, scale, trial.case + 1)
+        got, must = np.asarray(one), np.asarray(other)
+        trial.within("numbers", got, must, bounds.gamma(2**10, "float32"))
+        assert one != later, "two seeds are alike"
+    flat = trial.version.function(path)(16, 0.0, trial.case)
+    error = bounds.gamma(256, "float32") * math.log(64)
+    trial.within("entropy", flat.entropy, math.log(64), error)
+
+
 @check("experiments", "definition", ("float32", "float64"))
 def entropy_and_gradient_are_those_of_the_definition(trial: Trial) -> None:
     """-Σ P log P, and Σ_i dP_i P_i (δ_ij - P_j), in float64 and loops."""
@@ -70,6 +86,10 @@ def entropy_and_gradient_are_those_of_the_definition(trial: Trial) -> None:
     back = trial.call("experiments.score_gradient", scores, d)
     assert back.dtype == trial.case, back.dtype
     trial.within("gradient", back, gradient, lost * np.abs(d).max())
+    own = trial.version.array(scores)
+    path = "experiments.score_gradient"
+    trial.version.function(path)(own, trial.version.array(d))
+    assert not getattr(own, "requires_grad", False), "the scores are changed"
 
 
 @check("experiments", "closed form", (2, 8, 64))

@@ -31,6 +31,7 @@ class Model(NamedTuple):
     dtype: str = "float64"
     repeated: bool = False
     ignored: bool = False
+    batch: tuple[int, ...] = (2,)
 
     def __str__(self) -> str:
         """Return the name."""
@@ -68,12 +69,14 @@ class Model(NamedTuple):
     def shown(self) -> tuple[Any, Any]:
         """Draw two sequences and what comes next in them."""
         rng = np.random.default_rng(23)
-        ids, targets = rng.integers(0, V, (2, 2, self.length))
+        shape = (2, math.prod(self.batch), self.length)
+        ids, targets = rng.integers(0, V, shape)
         if self.repeated:
             ids[:, 1:] = ids[:, :1]
         if self.ignored:
             targets[:, :-1] = -1
-        return ids, targets
+        own = (*self.batch, self.length)
+        return ids.reshape(own), targets.reshape(own)
 
 
 MODELS = [
@@ -86,6 +89,8 @@ MODELS = [
     Model("no block, one character", blocks=0, repeated=True, tied=True),
     Model("asked for the last alone", ignored=True, length=3),
     Model("asked for the last alone, tied", ignored=True, blocks=0, tied=True),
+    Model("one sequence", length=3, batch=(), tied=True),
+    Model("two axes of sequences", length=2, batch=(2, 3)),
 ]
 
 
@@ -123,7 +128,12 @@ def make(version: Version, model: Model) -> Any:
 @cache
 def by_definition(model: Model) -> tuple[Any, float, dict[str, Any]]:
     """Return logits, loss and gradients in scalars."""
-    return scalar_model.loss_and_gradients(model.draw(), *model.shown(), H=H)
+    ids, targets = (a.reshape(-1, model.length) for a in model.shown())
+    logits, loss, gradients = scalar_model.loss_and_gradients(
+        model.draw(), ids, targets, H=H
+    )
+    logits = np.reshape(logits, (*model.batch, model.length, V))
+    return logits, loss, gradients
 
 
 def computed(version: Version, model: Model) -> dict[str, Any]:
@@ -132,6 +142,7 @@ def computed(version: Version, model: Model) -> dict[str, Any]:
     ids, targets = map(version.array, model.shown())
     path = "language_model.loss_and_gradients"
     loss, gradients = version.function(path)(own, ids, targets)
+    assert not getattr(loss, "requires_grad", False), "the loss keeps a graph"
     logits = version.numpy(own(ids))
     found = {n: version.numpy(g) for n, g in gradients.items()}
     return {"logits": logits, "loss": version.numpy(loss), **found}
@@ -407,6 +418,62 @@ def what_is_not_asked_for_costs_nothing(trial: Trial) -> None:
     got = trial.call(path, logits, np.asarray([[0, -1, 1]]))
     error = 4 * np.spacing(1.0)
     trial.within("half sure", got, np.asarray(math.log(2) / 2), error)
+    got = trial.call(path, logits, np.asarray([[1, -1, 1]]))
+    must = np.asarray((800 + math.log(2)) / 2)
+    trial.within("quite wrong", got, must, 8 * np.spacing(800.0))
+
+
+@check("language_model", "closed form", (-1, -2, -100, 3, 6))
+def what_is_no_character_asks_for_nothing(trial: Trial) -> None:
+    """Neither loss nor gradient; and where nothing is asked, NaN."""
+    logits = np.asarray([[0.0, 0.0, 9.0], [5.0, 7.0, 1.0]])
+    targets = np.asarray([1, trial.case])
+    got, back = loss_and_slope(trial.version, logits, targets)
+    first, alone = loss_and_slope(trial.version, logits[:1], targets[:1])
+    trial.within("loss", got, first)
+    trial.within("gradient", back, np.concat([alone, np.zeros((1, 3))]))
+    assert np.any(alone != 0), "the gradient is 0"
+    with np.errstate(all="ignore"):
+        got, back = loss_and_slope(trial.version, logits, 0 * targets - 1)
+    trial.within("nothing asked", got, np.asarray(np.nan))
+    trial.within("its gradient", np.where(np.isnan(back), 0, back), 0 * back)
+
+
+def loss_and_slope(version: Version, logits: Any, targets: Any) -> Any:
+    """Return the loss and the gradient of the logits."""
+    path = "language_model.cross_entropy"
+    native, asked = version.array(logits), version.array(targets)
+    if version.by_hand:
+        found = version.function(path)(native, asked)
+        with np.errstate(all="ignore"):
+            back = version.function(f"{path}_backward")(native, asked)
+    else:
+        native.requires_grad_()
+        found = version.function(path)(native, asked)
+        found.backward()
+        back = native.grad
+    return version.numpy(found), version.numpy(back)
+
+
+@check("language_model", "law", ("too small", "too large", "too many"))
+def ids_that_are_no_characters_are_refused(trial: Trial) -> None:
+    """An index of -1 is not the last character, nor V the first again."""
+    model = make(trial.version, MODELS[1])
+    bad = {
+        "too small": ([[0, -1]], IndexError, "ids has -1 to 0, expected 0 to"),
+        "too large": ([[0, V]], IndexError, "ids has 0 to 5, expected 0 to 4"),
+        "too many": ([[0] * (T + 1)], ValueError, "ids has shape (1, 5), exp"),
+    }
+    ids, kind, text = bad[trial.case]
+    found: Exception | None = None
+    try:
+        model(trial.version.array(np.asarray(ids)))
+    except (IndexError, ValueError) as error:
+        found = error
+    assert type(found) is kind, f"{found!r}, expected {kind.__name__}"
+    assert text in str(found), str(found)
+    got = trial.version.numpy(model(trial.version.array(np.zeros(T, int))))
+    assert np.any(got != 0), "the logits are 0"
 
 
 @check("language_model", "closed form")
@@ -436,6 +503,8 @@ def a_network_for_each_position(trial: Trial) -> None:
     trial.within("result", got, [[9.0], [3.0], [3.0]])
     relu = trial.call("language_model.relu", x - 1)
     trial.within("relu", relu, [[3.0], [0.0], [0.0]])
+    lost = trial.call("language_model.relu", np.asarray([np.nan, 1.0]))
+    trial.within("relu of NaN", lost, [0.0, 1.0])
 
 
 @check("language_model", "law", MODELS[:4])

@@ -180,6 +180,31 @@ def heads_are_split_by_width_and_not_by_position(trial: Trial) -> None:
     trial.within("merged", back, x)
 
 
+@check("multi_head", "law", (2, 6))
+def a_context_may_be_x_itself(trial: Trial) -> None:
+    """Then what comes back to x is what comes back to both."""
+    layer = Layer("itself", G=trial.case)
+    version, inputs = trial.version, layer.inputs
+    d = version.array(inputs["d_output"])
+    own, other = version.array(inputs["x"]), version.array(inputs["x"])
+    made = make(version, layer)
+    if version.by_hand:
+        path = "multi_head.multi_head_backward"
+        both = version.function(path)(d, made, own, own)
+        alone = version.function(path)(d, made, own)
+        assert both.context is not None, "the context has no gradient"
+        got = version.numpy(both.x + both.context)
+        must = version.numpy(alone.x)
+    else:
+        own.requires_grad_()
+        made(own, own).backward(d)
+        other.requires_grad_()
+        made(other).backward(d)
+        got, must = version.numpy(own.grad), version.numpy(other.grad)
+    trial.within("gradient", got, must, error_of(must))
+    assert np.all(must != 0), "the gradient is 0"
+
+
 @check("multi_head", "closed form")
 def heads_are_merged_side_by_side(trial: Trial) -> None:
     """Head 0 all 1 and head 1 all 10: every row is (1, 10)."""
@@ -190,6 +215,13 @@ def heads_are_merged_side_by_side(trial: Trial) -> None:
     heads = trial.call("multi_head.split_heads", wide, 3)
     expected = [[w[:, h * 4 : h * 4 + 4] for h in range(3)] for w in wide]
     trial.within("heads", heads, np.asarray(expected))
+    deep = np.arange(2 * 3 * 5 * 12.0).reshape(2, 3, 5, 12)
+    heads = trial.call("multi_head.split_heads", deep, 3)
+    for b, c in np.ndindex(2, 3):
+        own = trial.call("multi_head.split_heads", deep[b, c], 3)
+        trial.within("heads of two batch axes", heads[b, c], own)
+    merged = trial.call("multi_head.merge_heads", heads)
+    trial.within("merged again", merged, deep)
 
 
 @check("multi_head", "closed form")

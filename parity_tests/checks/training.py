@@ -25,6 +25,17 @@ def a_text_becomes_places_and_back(trial: Trial) -> None:
     assert text == trial.case, text
     more = trial.call("training.encode", "床月", characters)
     trial.within("ids", more, [4, 0])
+    trial.refuses(ValueError, "", "training.encode", "床無月", characters)
+
+
+@check("training", "closed form", ("cab", "abcabc", "光明月前床月"))
+def a_vocabulary_is_in_order(trial: Trial) -> None:
+    """Each character once, in the order of their numbers."""
+    expected = {"cab": "abc", "abcabc": "abc", "光明月前床月": "光前床明月"}
+    got = trial.call("training.vocabulary", trial.case)
+    assert got == expected[trial.case], got
+    ids = trial.call("training.encode", got, got)
+    trial.within("ids", ids, np.arange(len(got)))
 
 
 @check("training", "closed form", SEEDS)
@@ -102,7 +113,10 @@ def counting(version: Version, V: int, T: int) -> Any:
             places = version.numpy(ids)
             assert places.shape[-1] <= T, f"{places.shape} are shown"
             after = (places + 1) % V
-            return version.array(np.float32(after[..., None] == np.arange(V)))
+            right = after[..., None] == np.arange(V)
+            # The next but one is as unlikely as can be.
+            wrong = (after[..., None] + 1) % V == np.arange(V)
+            return version.array(np.float32(right - 9.0 * wrong))
 
     return Counting()
 
@@ -137,6 +151,20 @@ def only_what_is_asked_is_marked(trial: Trial) -> None:
     )
     got = trial.version.function("training.accuracy")(model, batch)
     trial.within("accuracy", np.asarray(got), np.asarray(trial.case))
+
+
+@check("training", "each other", (0, 3))
+def a_real_model_goes_on(trial: Trial) -> None:
+    """One sequence without a batch: both versions say the same."""
+    start = np.asarray([trial.case, 5, 2])
+    said = []
+    for version in (trial.version, trial.other):
+        model = version.function("training.poem_model")(17, 6)
+        path = "training.continue_text"
+        ids = version.function(path)(model, version.array(start), 9)
+        said.append(version.numpy(ids))
+    trial.within("ids", said[0], said[1])
+    assert len(set(said[0].tolist())) > 3, said[0]
 
 
 @check("training", "law", ("train_step", "tied_step"))
@@ -228,6 +256,8 @@ def both_uses_of_a_matrix_give_back(trial: Trial) -> None:
     expected = [[11, 32], [11, 32], [1, 1]]
     for name, must in zip(names, expected, strict=True):
         trial.within(name, trial.version.numpy(found[name]), must)
+    for name, array in zip(names, arrays, strict=True):
+        trial.within(f"{name} given", trial.version.numpy(own[name]), array)
 
 
 @check("training", "law", ("poem_model", "recall_model"))
@@ -249,6 +279,11 @@ def a_model_fits_its_task(trial: Trial) -> None:
     assert arrays[0]["token"].shape == (V, 32), arrays[0]["token"].shape
     assert arrays[0]["position"].shape == (T, 32)
     assert arrays[0]["output"].shape == (32, V)
+    assert arrays[0]["blocks.1.feed_forward.w_1"].shape == (32, 64)
+    if sizes:
+        # The number that the page and the command tell, of 17 and 19.
+        numbers = sum(array.size for array in arrays[0].values())
+        assert numbers == 18592, numbers
     trial.within("token", arrays[1]["token"], arrays[0]["token"])
     trial.within("token", arrays[3]["token"], arrays[0]["token"])
     assert np.all(arrays[2]["token"] != arrays[0]["token"]), "seeds are alike"
