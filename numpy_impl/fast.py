@@ -46,7 +46,7 @@ from .flash import (
     make_rules,
 )
 from .merge import Partial, finite
-from .sdpa import repeat_heads, repeat_heads_backward, scale_of, widen
+from .sdpa import scale_of, widen
 
 # Threads that share the work out; the cores there are.
 THREADS = os.cpu_count() or 1
@@ -121,13 +121,9 @@ class Heads(NamedTuple):
 
 def grouped(query: Array, key: Array, value: Array, rules: Rules) -> Heads:
     """Arrange the inputs, copying nothing that need not be copied."""
-    H, G = heads(query), {heads(key), heads(value)}
-    if len(G | {1}) > 2:
-        # Groups of two kinds: each head gets its own key and value.
-        key, value, G = repeat_heads(key, H), repeat_heads(value, H), {H}
+    H, groups = heads(query), max(heads(key), heads(value))
     *batch, L, S = scores_shape(query, key, value)
     batch = batch[:-1]
-    groups = max(G)
     own = (*batch, groups, H // max(groups, 1))
 
     def alone(array: Array) -> Array:
@@ -556,9 +552,6 @@ def flash_attention_backward(
 
 def ungrouped(gradient: Array, like: Array) -> Array:
     """Return a gradient in the shape and dtype of what it belongs to."""
-    if heads(like) not in (1, heads(gradient)):
-        shape = (*gradient.shape[:-3], *like.shape[-3:])
-        gradient = repeat_heads_backward(gradient, shape)
     if gradient.shape != like.shape:
         gradient = broadcast_backward(gradient, like.shape)
     return cast(gradient, like)

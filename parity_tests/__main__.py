@@ -63,6 +63,17 @@ def parser() -> argparse.ArgumentParser:
         "what", choices=("training",), help="a step of training"
     )
     bench.add_argument("--json", metavar="FILE", type=Path)
+
+    ring = commands.add_parser(
+        "ring", help="ring attention in several processes, under torchrun"
+    )
+    ring.add_argument(
+        "--length", metavar="T", type=int, default=4096, help="(4096)"
+    )
+    ring.add_argument("--causal", action="store_true")
+    ring.add_argument(
+        "--backend", default="gloo", help="what carries the tensors (gloo)"
+    )
     return root
 
 
@@ -83,6 +94,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         from . import bench
 
         return bench.training(arguments.json)
+    if arguments.command == "ring":
+        from .ring_report import ring_report
+
+        return ring_report(
+            arguments.length, arguments.causal, arguments.backend
+        )
     from .accuracy import accuracy
 
     return accuracy(arguments.longest, arguments.json)

@@ -45,6 +45,7 @@ CONCEPTS = (
     "cache",
     "flash",
     "fast",
+    "ring",
     "generator",
     "layer_norm",
     "language_model",

@@ -269,9 +269,9 @@ def ring_backward(
             )
             d_query = d_query + parts[0]
             d_key, d_value = d_key + parts[1], d_value + parts[2]
-        d_key, d_value = ring.pass_on((d_key, d_value)).wait()
         if arriving is not None:
             key, value = arriving.wait()
+        d_key, d_value = ring.pass_on((d_key, d_value)).wait()
     return (
         cast(d_query, shard.query),
         cast(d_key, shard.key),

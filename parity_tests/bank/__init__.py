@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..faults import Fault
-from . import attention, flash, gradients, layers, model
+from . import attention, fast, flash, gradients, layers, model
 
 FAULTS: tuple[Fault, ...] = (
     *attention.EMPTY_SETS,
@@ -21,4 +21,6 @@ FAULTS: tuple[Fault, ...] = (
     *gradients.CROSSED,
     *model.MODEL,
     *flash.FLASH,
+    *fast.FAST,
+    *fast.RING,
 )
