@@ -9,6 +9,8 @@ from pathlib import Path
 
 from . import suite
 
+LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
@@ -60,9 +62,22 @@ def parser() -> argparse.ArgumentParser:
         "bench", help="what it costs: ratios of times within one run"
     )
     bench.add_argument(
-        "what", choices=("training",), help="a step of training"
+        "what",
+        choices=("training", "attention"),
+        help="a step of training, or attention against T",
     )
     bench.add_argument("--json", metavar="FILE", type=Path)
+    bench.add_argument(
+        "--lengths",
+        metavar="T",
+        type=int,
+        nargs="+",
+        default=LENGTHS,
+        help="attention: other lengths (256 to 16384)",
+    )
+    bench.add_argument(
+        "--plot", metavar="FILE", type=Path, help="attention: an SVG"
+    )
 
     ring = commands.add_parser(
         "ring", help="ring attention in several processes, under torchrun"
@@ -90,10 +105,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from .fault_report import fault_report
 
         return fault_report(arguments.only, arguments.quick)
-    if arguments.command == "bench":
-        from . import bench
+    if arguments.command == "bench" and arguments.what == "attention":
+        from .bench_attention import attention
 
-        return bench.training(arguments.json)
+        return attention(arguments.lengths, arguments.json, arguments.plot)
+    if arguments.command == "bench":
+        from .bench import training
+
+        return training(arguments.json)
     if arguments.command == "ring":
         from .ring_report import ring_report
 

@@ -134,12 +134,13 @@ def nearest_first(fault: Fault) -> list[Place]:
     """Return all places, those first where the fault is likely to show."""
     whole = "gradients" if fault.kind == "gradient" else "sdpa"
     inner = fault.room in ("sdpa", "attention", "softmax", "dropout")
-    likely = [whole, fault.room] if inner else [fault.room]
+    likely = [whole, fault.room, "arguments"] if inner else [fault.room]
     judges = ("closed form", "each other", "definition", "law", "SDPA")
 
-    def distance(place: Place) -> tuple[int, int]:
+    def distance(place: Place) -> tuple[int, bool, int]:
         concept, judge = place.check.concept, place.check.judge
         near = likely.index(concept) if concept in likely else len(likely)
-        return near, judges.index(judge)
+        about = "gradient" in place.check.name or concept == "gradients"
+        return near, about != (fault.kind == "gradient"), judges.index(judge)
 
     return sorted(places(), key=distance)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -23,10 +22,10 @@ from torch_impl.flash import KEYS, QUERIES, flash_attention
 from torch_impl.ring import Ring, Shard, ring_attention
 
 from .bounds import gamma
+from .memory import MIB, forget_peak, risen
 
 HEADS, WIDTH = 8, 64
 FLOAT = 4
-MIB = 2**20
 # How long a rank waits for another before it says that it is gone.
 PATIENCE = timedelta(seconds=120)
 
@@ -74,10 +73,10 @@ def compared(ring: Ring, length: int, causal: bool) -> int:
     shard, d_output = drawn(ring, length // ring.size)
     before = forget_peak()
     output = ring_attention(ring, shard, is_causal=causal).output
-    there, sent = peak(before), ring.sent
+    there, sent = risen(before), ring.sent
     before = forget_peak()
     output.backward(d_output)  # type: ignore[no-untyped-call]  # as torch has it
-    counted = Counted(sent, ring.sent - sent, there, peak(before))
+    counted = Counted(sent, ring.sent - sent, there, risen(before))
     gradients = [leaf.grad for leaf in shard]
     everything = ring.gather((counted, shard, output, gradients, d_output))
     if ring.rank > 0:
@@ -95,26 +94,6 @@ def drawn(ring: Ring, L: int) -> tuple[Shard, torch.Tensor]:
     )
     leaves = (query, key, value)
     return Shard(*(leaf.requires_grad_() for leaf in leaves)), d
-
-
-def forget_peak() -> int | None:
-    """Start to watch memory anew; return what is in use, None if unknown."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return None
-    return _status("VmRSS")
-
-
-def peak(before: int | None) -> int | None:
-    """Return how far memory has risen since, in bytes."""
-    return None if before is None else _status("VmHWM") - before
-
-
-def _status(name: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    line = next(line for line in lines if line.startswith(f"{name}:"))
-    return 1024 * int(line.split()[1])
 
 
 def furthest(everything: list[Any], causal: bool) -> float:

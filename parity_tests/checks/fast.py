@@ -19,7 +19,7 @@ ROOM = "fast"
 PATH = f"{ROOM}.flash_attention"
 # The proof that no maximum is needed is always tried, and never.
 WAYS: tuple[dict[str, Any], ...] = (
-    {"WORTH": 0, "THREADS": 2, "SHARED": 0},
+    {"WORTH": 0, "THREADS": 1},
     {"WORTH": np.inf, "THREADS": 1},
 )
 
