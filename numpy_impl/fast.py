@@ -53,6 +53,8 @@ THREADS = os.cpu_count() or 1
 # Queries and keys of a tile: half a megabyte of float32.
 QUERIES = 256
 KEYS = 512
+# Terms of a sum that are added one after the other.
+SUMMED = 128
 # Where no maximum is subtracted, a power lies between 2⁻³⁰ and 2³⁰ and a
 # value between 2⁻⁴⁰ and 2⁴⁰, if it is not 0: no product or sum of them comes
 # near the ends of float32, 2⁻¹²⁶ and 2¹²⁸.
@@ -237,7 +239,7 @@ _kept = threading.local()
 
 def room_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
     """Return memory to write to, the same for a name in every call."""
-    size, kept, own = math.prod(shape), vars(_kept), f"{name} {dtype}"
+    size, kept, own = math.prod(shape), vars(_kept), name + dtype.char
     if own not in kept or kept[own].size < size:
         kept[own] = np.empty(size, dtype)
     found: Array = kept[own][:size].reshape(shape)
@@ -324,18 +326,39 @@ def row_of_tiles(
             top = higher
         write_powers(scores, top, steepness)
         # A product with ones is BLAS's sum, and the faster one.
-        total += ones[:, : scores.shape[-2]] @ scores
+        total += ones[:, :m] @ scores
         values = own.value[..., columns, :]
-        if first:
-            np.matmul(values.mT, scores, out=gathered)
-        else:
-            gathered += np.matmul(values.mT, scores, out=added)
+        write_values(values, scores, gathered if first else added)
+        if not first:
+            gathered += added
         first = False
     if first:
         gathered.fill(0)
     if steepness.of_two:
         top[total > 0] = 0.0
     return top, total, gathered
+
+
+def write_values(values: Array, powers: Array, out: Array) -> None:
+    """Write Vᵀ p, (g, r, E, n).
+
+    A product of matrices adds up its terms one after the other. SUMMED of
+    them at a time, and these sums then, gather fewer roundings.
+    """
+    *lead, m, n = powers.shape
+    blocks, E = m // SUMMED, values.shape[-1]
+    if blocks < 2:
+        np.matmul(values.mT, powers, out=out)
+        return
+    cut = blocks * SUMMED
+    shape = (*values.shape[:-2], blocks, SUMMED, E)
+    some = np.reshape(values[..., :cut, :], shape).mT
+    of_each = np.reshape(powers[..., :cut, :], (*lead, blocks, SUMMED, n))
+    sums = room_for("sums", (*lead, blocks, E, n), powers.dtype)
+    np.matmul(some, of_each, out=sums)
+    np.add.reduce(sums, axis=-3, out=out)
+    if cut < m:
+        out += values[..., cut:, :].mT @ powers[..., cut:, :]
 
 
 def turned(query: Array, factor: float) -> Array:

@@ -104,8 +104,8 @@ FAST = [
     forward(
         "fast: two names for one memory",
         "fast",
-        'vars(_kept), f"{name} {dtype}"',
-        "vars(_kept), str(dtype)",
+        "vars(_kept), name + dtype.char",
+        "vars(_kept), dtype.char",
         "A tile of scores is written over before it is read.",
     ),
     forward(
