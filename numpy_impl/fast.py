@@ -28,7 +28,7 @@ import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, lru_cache, partial
 from itertools import product
@@ -44,6 +44,8 @@ from .flash import (
     Rules,
     is_empty,
     make_rules,
+    tiles,
+    tiles_in_sight,
 )
 from .merge import Partial, finite
 from .sdpa import scale_of, widen
@@ -182,7 +184,7 @@ def forward(whole: Heads, dtype: Any) -> Found:
     pieces = max(1, -(-4 * THREADS // max(len(places), 1)))
     size = QUERIES * max(1, -(-L // (QUERIES * pieces)))
     # Backwards: under a causal mask the last rows see most.
-    chunks = reversed(stretches(0, L, size))
+    chunks = reversed(tiles(0, L, size))
     run([partial(task, *own) for own in product(chunks, places)])
     return found
 
@@ -204,15 +206,9 @@ def share_out(whole: Heads) -> tuple[list[Place], list[slice]]:
     alone = heads_in_all * L * whole.key.shape[-2] < SHARED
     most = -(-heads_in_all // (1 if alone else THREADS))
     together = max(1, min(QUERIES * KEYS // max(area, 1), most))
-    groups = stretches(0, G, max(1, together // max(R, 1)))
+    groups = tiles(0, G, max(1, together // max(R, 1)))
     places = [(*i, some) for i in np.ndindex(*batch) for some in groups]
-    return places, stretches(0, R, together)
-
-
-def stretches(start: int, stop: int, size: int) -> list[slice]:
-    """Return the stretches of a range, each of `size` but the last."""
-    firsts = range(start, stop, size)
-    return [slice(first, min(first + size, stop)) for first in firsts]
+    return places, tiles(0, R, together)
 
 
 def attend(
@@ -224,7 +220,7 @@ def attend(
 ) -> None:
     """Write what some of the queries gather."""
     steepness = steepness_of(own, own.query[..., rows, :], own.value)
-    for some in stretches(rows.start, rows.stop, QUERIES):
+    for some in tiles(rows.start, rows.stop, QUERIES):
         top, total, gathered = row_of_tiles(own, some, steepness)
         highest[..., some] = top[..., 0, :]
         denominator[..., some] = total[..., 0, :]
@@ -312,7 +308,10 @@ def row_of_tiles(
     )
     ones = np.ones((1, KEYS), query.dtype)
     first = True
-    for columns in keys_in_sight(own, rows):
+    all_columns = tiles_in_sight(own.rules, rows, own.key.shape[-2], KEYS)
+    for columns in all_columns:
+        if not in_sight(own, rows, columns):
+            continue
         m = columns.stop - columns.start
         scores = room_for("scores", (*lead, m, n), query.dtype)
         write_scores(own, query, columns, steepness, scores)
@@ -366,18 +365,6 @@ def turned(query: Array, factor: float) -> Array:
     wide = widen(query)
     found = room_for("query", wide.mT.shape, wide.dtype)
     return np.multiply(wide.mT, wide.dtype.type(factor), out=found)
-
-
-def keys_in_sight(own: Heads, rows: slice) -> Iterator[slice]:
-    """Yield the tiles of keys that some of these queries see."""
-    rules, start, stop = own.rules, 0, own.key.shape[-2]
-    if rules.left is not None:
-        start = max(0, rows.start + rules.shift - rules.left)
-    if rules.right is not None:
-        stop = min(stop, rows.stop + rules.shift + rules.right)
-    for columns in stretches(start, stop, KEYS):
-        if in_sight(own, rows, columns):
-            yield columns
 
 
 def in_sight(own: Heads, rows: slice, columns: slice) -> bool:
@@ -633,9 +620,9 @@ def give_back(
     steepness = steepness_of(own, own.query, own.value, d)
     query = np.ascontiguousarray(widen(own.query))
     columns_of_query = turned(query, steepness.before)
-    for columns in stretches(0, S, KEYS):
+    for columns in tiles(0, S, KEYS):
         keys, values = own.key[..., columns, :], own.value[..., columns, :]
-        for rows in stretches(0, L, QUERIES):
+        for rows in tiles(0, L, QUERIES):
             if not in_sight(own, rows, columns):
                 continue
             shape = (

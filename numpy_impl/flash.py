@@ -48,9 +48,9 @@ from .sdpa import (
     widen,
 )
 
-# Queries and keys of one tile. Few keys keep the roundings of a sum few.
-QUERIES = 512
-KEYS = 128
+# Queries and keys of one tile: what a cache holds, and some of each.
+QUERIES = 256
+KEYS = 512
 
 
 class Rules(NamedTuple):
@@ -159,7 +159,7 @@ def flash_forward(
     query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
     done = [
         row_of_tiles(query, key, value, rules, rows)
-        for rows in tiles(shape[-2], QUERIES) or [slice(0, 0)]
+        for rows in tiles(0, shape[-2], QUERIES) or [slice(0, 0)]
     ]
     return Forward(
         np.concat([row.output for row in done], axis=-2),
@@ -169,10 +169,22 @@ def flash_forward(
     )
 
 
-def tiles(length: int, size: int) -> list[slice]:
-    """Return the stretches of an axis, each of `size` but the last."""
-    starts = range(0, length, size)
-    return [slice(start, min(start + size, length)) for start in starts]
+def tiles(start: int, stop: int, size: int) -> list[slice]:
+    """Return the stretches of a range, each of `size` but the last."""
+    firsts = range(start, stop, size)
+    return [slice(first, min(first + size, stop)) for first in firsts]
+
+
+def tiles_in_sight(
+    rules: Rules, rows: slice, S: int, size: int
+) -> list[slice]:
+    """Return tiles of keys, from the first that a query sees to the last."""
+    start, stop = 0, S
+    if rules.left is not None:
+        start = max(0, rows.start + rules.shift - rules.left)
+    if rules.right is not None:
+        stop = min(S, rows.stop + rules.shift + rules.right)
+    return tiles(start, stop, size)
 
 
 def row_of_tiles(
@@ -181,7 +193,7 @@ def row_of_tiles(
     """Return the attention of some of the queries over all keys."""
     own_query = widen(query[..., rows, :])
     running = nothing(own_query, value)
-    for columns in tiles(key.shape[-2], KEYS):
+    for columns in tiles_in_sight(rules, rows, key.shape[-2], KEYS):
         own_key, own_value = tile_of_keys(query, key, value, columns)
         steps = tile_steps(own_query, own_key, rules, rows, columns)
         if steps is not None:
@@ -351,8 +363,8 @@ def flash_backward(
     keys: the sums of the first are done when the inner loop ends, those of
     the second when the outer one does.
     """
-    all_rows = tiles(query.shape[-2], QUERIES) or [slice(0, 0)]
-    all_columns = tiles(key.shape[-2], KEYS) or [slice(0, 0)]
+    all_rows = tiles(0, query.shape[-2], QUERIES) or [slice(0, 0)]
+    all_columns = tiles(0, key.shape[-2], KEYS) or [slice(0, 0)]
     d_query = [np.zeros_like(widen(query[..., r, :])) for r in all_rows]
     d_key, d_value = [], []
     for columns in all_columns:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Array
+from .sdpa import tiled_sum
 
 
 class Partial(NamedTuple):
@@ -52,7 +53,7 @@ def gather(scores: Array, value: Array) -> Running:
     highest = np.max(scores, axis=-1, keepdims=True)
     powers = np.exp(scores - finite(highest))
     denominator = np.sum(powers, axis=-1, keepdims=True)
-    return Running(highest, denominator, powers @ value)
+    return Running(highest, denominator, tiled_sum(powers, value))
 
 
 def combine(one: Running, other: Running) -> Running:

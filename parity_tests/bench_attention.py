@@ -31,10 +31,10 @@ from .memory import MIB, forget_peak, risen
 from .report import bar, quiet, write_json
 
 HEADS, WIDTH, FLOAT = 8, 64, 4
-WARM, TIMED = 1, 2
+WARM, TIMED = 2, 3
 # A kernel that would need more seconds for a run, or more of the memory
 # that is free, is left out.
-SLOWEST, ROOM = 20.0, 0.6
+SLOWEST, ROOM = 15.0, 0.6
 # Tables of scores that a kernel which keeps them has at once, there and back.
 TABLES = 8
 
@@ -71,7 +71,9 @@ def attention(
         times = measure_times(chosen, lengths, advance)
         memory = measure_memory(chosen, lengths, advance)
     limits = machine_limits()
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    console = Console(
+        width=None if sys.stdout.isatty() else 30 + 17 * len(chosen)
+    )
     for mode in MODES:
         console.print(table_of_times(mode, times, lengths, chosen, limits))
     console.print(table_of_memory(memory, lengths, chosen))
@@ -139,19 +141,18 @@ def free_bytes() -> float:
 def in_turns(runs: dict[str, Run]) -> dict[str, float]:
     """Return the median seconds of each, some of each in turn.
 
-    As many turns as fit into some seconds, five at least and thirty at most;
-    two of those that take long.
+    As many turns as fit into some seconds, three at least and twenty at
+    most. What takes a second needs no warming up.
     """
     first = {name: timed(run) for name, run in runs.items()}
-    turns = min(30, max(5, int(10 / sum(first.values()))))
+    turns = min(20, max(3, int(2 / sum(first.values()))))
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(turns):
+    for _ in range(turns):
         for name, run in runs.items():
-            if turn >= 2 and first[name] > 2:
-                continue
-            for _ in range(WARM):
+            long = first[name] > 1
+            for _ in range(0 if long else WARM):
                 run()
-            times[name] += [timed(run) for _ in range(TIMED)]
+            times[name] += [timed(run) for _ in range(1 if long else TIMED)]
     return {name: statistics.median(own) for name, own in times.items()}
 
 

@@ -50,7 +50,8 @@ class Running(NamedTuple):
 def gather(scores: Array, value: Array) -> Running:
     """Return the sums of one part: scores (..., L, S), value (..., S, E)."""
     highest = torch.amax(scores, dim=-1, keepdim=True)
-    powers = torch.exp(scores - finite(highest))
+    # In place: a new tensor would cost as much as what is written to it.
+    powers = (scores - finite(highest)).exp_()
     denominator = torch.sum(powers, dim=-1, keepdim=True)
     return Running(highest, denominator, powers @ value)
 

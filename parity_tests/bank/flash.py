@@ -87,15 +87,15 @@ FLASH = [
     forward(
         "a tile's edge off by one",
         "flash",
-        "slice(start, min(start + size, length))",
-        "slice(start, min(start + size - 1, length))",
+        "slice(first, min(first + size, stop))",
+        "slice(first, min(first + size - 1, stop))",
         "The last key of each tile is left out.",
     ),
     forward(
         "the last tile is left out",
         "flash",
-        "starts = range(0, length, size)",
-        "starts = range(0, max(length - size + 1, 1), size)",
+        "firsts = range(start, stop, size)",
+        "firsts = range(start, max(stop - size + 1, start + 1), size)",
         "Keys that fill no whole tile are not seen.",
     ),
     forward(

@@ -298,15 +298,27 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
         counted.append(given)
         return before(*given)
 
-    arrays = [np.eye(8) for _ in range(3)]
-    own = [trial.version.array(a) for a in arrays]
+    version = trial.version
+    own = [version.array(np.eye(8)) for _ in range(3)]
+    d = version.array(np.eye(8))
+    # The way back makes each tile once more, and by hand goes there first.
+    more = 2 * expected if version.by_hand else expected
     room.scaled_scores = counting
     try:
-        with tiles(trial.version, 1, 1):
-            found = trial.version.function(PATH)(*own, **options)
+        with tiles(version, 1, 1):
+            if not version.by_hand:
+                own[0].requires_grad_()
+            found = version.function(PATH)(*own, **options)
+            there = len(counted)
+            if version.by_hand:
+                version.function(f"{PATH}_backward")(d, *own, **options)
+            else:
+                found.output.backward(d)
     finally:
         room.scaled_scores = before
-    assert len(counted) == expected, f"{len(counted)} tiles, not {expected}"
+    assert there == expected, f"{there} tiles, not {expected}"
+    back = len(counted) - there
+    assert back == more, f"{back} tiles on the way back, not {more}"
     sums = trial.version.numpy(found.output).sum(axis=-1)
     trial.within("sums", sums, np.ones(8), 16 * np.spacing(1.0))
 
