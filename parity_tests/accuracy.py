@@ -100,15 +100,25 @@ def sdpa(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     return output
 
 
+def by_proof(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return what fast gives where it always tries to prove."""
+    room: Any = NUMPY.room("fast")
+    before, room.WORTH = room.WORTH, 0
+    try:
+        return own(NUMPY, f"fast.{TILED}")(dtype, *arrays)
+    finally:
+        room.WORTH = before
+
+
 SDPA = "SDPA"
-ALL, TILED = "sdpa.scaled_dot_product_attention", "flash.flash_attention"
+ALL, TILED = "sdpa.scaled_dot_product_attention", "flash_attention"
 FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     SDPA: sdpa,
     NUMPY.name: own(NUMPY, ALL),
     TORCH.name: own(TORCH, ALL),
-    f"{NUMPY.name} flash": own(NUMPY, TILED),
-    f"{TORCH.name} flash": own(TORCH, TILED),
-    f"{NUMPY.name} fast": own(NUMPY, "fast.flash_attention"),
+    f"{NUMPY.name} flash": own(NUMPY, f"flash.{TILED}"),
+    f"{TORCH.name} flash": own(TORCH, f"flash.{TILED}"),
+    f"{NUMPY.name} fast": by_proof,
 }
 
 

@@ -135,7 +135,10 @@ def nearest_first(fault: Fault) -> list[Place]:
     whole = "gradients" if fault.kind == "gradient" else "sdpa"
     inner = fault.room in ("sdpa", "attention", "softmax", "dropout")
     likely = [whole, fault.room, "arguments"] if inner else [fault.room]
-    judges = ("closed form", "each other", "definition", "law", "SDPA")
+    judges = ["closed form", "each other", "definition", "law", "SDPA"]
+    if fault.room == "fast":
+        # Its closed forms are many, and few of them are about the numbers.
+        judges = ["definition", "law", "SDPA", "closed form", "each other"]
 
     def distance(place: Place) -> tuple[int, bool, int]:
         concept, judge = place.check.concept, place.check.judge

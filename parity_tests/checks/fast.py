@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -33,17 +34,17 @@ def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
 
 @check("fast", "definition", flash.GRADIENT)
 def gradients_are_the_definitions(trial: Trial) -> None:
-    """Compare with the derivatives of the scalar loops, both ways."""
-    for way in WAYS:
-        flash.gradients_within_definition(trial, ROOM, **way)
+    """Compare with the derivatives of the scalar loops, one way or other."""
+    way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
+    flash.gradients_within_definition(trial, ROOM, **way)
 
 
 @check("fast", "closed form", STRUCTURAL)
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
-    for way in WAYS:
-        found = flash.forward(trial.version, trial.case, ROOM, **way)
-        within_one_over_seen(trial, found)
+    way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
+    found = flash.forward(trial.version, trial.case, ROOM, **way)
+    within_one_over_seen(trial, found)
 
 
 @check("fast", "closed form", flash.LOWER)
