@@ -1518,28 +1518,32 @@ def run_train(page: Page, version: Version, arguments: Arguments) -> None:
     if resumed:
         count = training.optimizer.count
         page.say("resumed", step=count, path=training.path)
-    stopped = train(page, training, arguments.steps)
-    training.save()
-    if stopped:
-        page.say("stopped")
-    else:
-        say_result(page, training)
-    page.say("kept", path=training.path)
-    show_looks(page, version, training)
+    # To the end, since a terminal may send Ctrl-C twice in one moment.
+    with stop_asked() as stop:
+        train(page, training, arguments.steps, stop)
+        training.save()
+        if stop():
+            page.say("stopped")
+        else:
+            say_result(page, training)
+        page.say("kept", path=training.path)
+        show_looks(page, version, training)
 
 
-def train(page: Page, training: Training, most: int | None) -> bool:
-    """Train until the text is known; return whether Ctrl-C ended it.
+def train(
+    page: Page,
+    training: Training,
+    most: int | None,
+    stop: Callable[[], bool],
+) -> None:
+    """Train until the text is known, or `stop` says that Ctrl-C was pressed.
 
     With a number of steps it is trained for so many, known or not.
     """
     shown = min(len(training.text), 40)
     last = training.optimizer.count + (most or 1000)
     saved = time.monotonic()
-    with (
-        stop_asked() as stop,
-        training_bar(page, page.word("training"), last) as advance,
-    ):
+    with training_bar(page, page.word("training"), last) as advance:
         while training.optimizer.count < last and not stop():
             step = training.optimizer.count
             # Looking through a long text costs as much as many steps.
@@ -1557,7 +1561,6 @@ def train(page: Page, training: Training, most: int | None) -> bool:
             if time.monotonic() > saved + 10:
                 training.save()
                 saved = time.monotonic()
-        return stop()
 
 
 def say_result(page: Page, training: Training) -> None:
