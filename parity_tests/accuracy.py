@@ -24,6 +24,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from .bounds import unit_roundoff
 from .cases import rounded
+from .checks.flash import settings
 from .report import tracked, write_json
 from .versions import NUMPY, TORCH, Version
 
@@ -102,12 +103,8 @@ def sdpa(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
 
 def by_proof(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """Return what fast gives where it always tries to prove."""
-    room: Any = NUMPY.room("fast")
-    before, room.WORTH = room.WORTH, 0
-    try:
+    with settings(NUMPY, "fast", WORTH=0):
         return own(NUMPY, f"fast.{TILED}")(dtype, *arrays)
-    finally:
-        room.WORTH = before
 
 
 SDPA = "SDPA"

@@ -24,6 +24,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from attention import free_bytes, write_figure
 from numpy_impl import fast
 
 from .kernels import SDPA, Inputs, Kernel, Run, draw, kernels
@@ -122,20 +123,11 @@ def affordable(
     """Return whether there is memory and time for a kernel."""
     tables = TABLES if mode.back else TABLES / 2
     needed = tables * FLOAT * HEADS * T * T if kernel.table else 0
-    if needed > ROOM * free_bytes():
+    free = free_bytes()
+    if free is not None and needed > ROOM * free:
         return False
     expected = 0.0 if last is None else last[1] * (T / last[0]) ** 2
     return expected <= SLOWEST
-
-
-def free_bytes() -> float:
-    """Return the memory that is free, or infinity where nothing tells."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return math.inf
-    fields = dict(line.split(":", 1) for line in lines)
-    return int(fields["MemAvailable"].split()[0]) * 1024
 
 
 def in_turns(runs: dict[str, Run]) -> dict[str, float]:
@@ -340,10 +332,6 @@ def as_json(times: Times, memory: Memory, limits: Limits) -> dict[str, Any]:
 
 def draw_costs(path: Path, times: Times, memory: Memory) -> None:
     """Write time and memory against T, both axes logarithmic, as SVG."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
     own: dict[str, dict[int, float]] = {}
     for (mode, T), seconds in times.items():
         if mode == Mode(False, False):
@@ -353,17 +341,20 @@ def draw_costs(path: Path, times: Times, memory: Memory) -> None:
     for (name, T), value in memory.items():
         if value > 0:
             weights.setdefault(name, {})[T] = value / MIB
-    for axes, lines, label in (
-        (left, own, "forward, ms"),
-        (right, weights, "memory beyond inputs and output, MiB"),
-    ):
-        for name, line in lines.items():
-            axes.plot(list(line), list(line.values()), marker="o", label=name)
-        axes.set(xscale="log", yscale="log", xlabel="T", ylabel=label)
-        axes.set_xticks(sorted({T for _, T in times}))
-        axes.xaxis.set_major_formatter("{x:.0f}")
-        axes.minorticks_off()
-    left.legend()
-    unfinished = path.with_name(path.name + ".part")
-    figure.savefig(unfinished, format="svg", metadata={"Date": None})
-    unfinished.replace(path)
+
+    def panels(figure: Any) -> None:
+        left, right = figure.subplots(1, 2)
+        for axes, lines, label in (
+            (left, own, "forward, ms"),
+            (right, weights, "memory beyond inputs and output, MiB"),
+        ):
+            for name, line in lines.items():
+                pair = (list(line), list(line.values()))
+                axes.plot(*pair, marker="o", label=name)
+            axes.set(xscale="log", yscale="log", xlabel="T", ylabel=label)
+            axes.set_xticks(sorted({T for _, T in times}))
+            axes.xaxis.set_major_formatter("{x:.0f}")
+            axes.minorticks_off()
+        left.legend()
+
+    write_figure(path, (10, 5), panels)

@@ -383,16 +383,7 @@ def the_loss_is_torchs_cross_entropy(trial: Trial) -> None:
     own.backward()  # type: ignore[no-untyped-call]  # torch has no types here
     error = bounds.gamma(T * V, "float64") * np.abs(logits).max()
     trial.within("loss", got, own.detach().numpy(), error)
-    version = trial.version
-    native, asked = version.array(logits), version.array(targets)
-    if version.by_hand:
-        found = version.numpy(
-            version.function(f"{path}_backward")(native, asked)
-        )
-    else:
-        native.requires_grad_()
-        version.function(path)(native, asked).backward()
-        found = version.numpy(native.grad)
+    _, found = loss_and_slope(trial.version, logits, targets)
     assert tensor.grad is not None
     trial.within("gradient", found, tensor.grad.numpy(), error)
 
