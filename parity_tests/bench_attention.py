@@ -1,9 +1,9 @@
 """What attention costs: time and memory against T, beside SDPA.
 
 Times are medians of runs in turn: every kernel has a few runs in a row, of
-which the first warms it up, and then the next has its turn. What another
+which the first warm it up, and then the next has its turn. What another
 library's threads still do when they have nothing to do would else be
-counted to the one that comes after. Memory is that of a process which runs
+counted to the one that comes after. What takes long needs fewer. Memory is that of a process which runs
 one kernel alone, beyond its inputs and output.
 """
 
@@ -32,7 +32,6 @@ from .memory import MIB, forget_peak, risen
 from .report import bar, quiet, write_json
 
 HEADS, WIDTH, FLOAT = 8, 64, 4
-WARM, TIMED = 2, 3
 # A kernel that would need more seconds for a run, or more of the memory
 # that is free, is left out.
 SLOWEST, ROOM = 15.0, 0.6
@@ -134,18 +133,25 @@ def in_turns(runs: dict[str, Run]) -> dict[str, float]:
     """Return the median seconds of each, some of each in turn.
 
     As many turns as fit into some seconds, three at least and twenty at
-    most. What takes a second needs no warming up.
+    most.
     """
     first = {name: timed(run) for name, run in runs.items()}
     turns = min(20, max(3, int(2 / sum(first.values()))))
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(turns):
         for name, run in runs.items():
-            long = first[name] > 1
-            for _ in range(0 if long else WARM):
+            warm, counted = runs_in_a_turn(first[name])
+            for _ in range(warm):
                 run()
-            times[name] += [timed(run) for _ in range(1 if long else TIMED)]
+            times[name] += [timed(run) for _ in range(counted)]
     return {name: statistics.median(own) for name, own in times.items()}
+
+
+def runs_in_a_turn(seconds: float) -> tuple[int, int]:
+    """Return how many runs warm up and how many count, by their length."""
+    if seconds > 0.5:
+        return 0, 1
+    return (1, 1) if seconds > 0.1 else (2, 3)
 
 
 def timed(run: Run) -> float:

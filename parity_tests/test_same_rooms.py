@@ -51,6 +51,10 @@ DONE_BY_TORCH = {
     "tile_backward",
     "set_parameters",
 }
+# Functions that write into one tensor where NumPy's side joins many arrays,
+# and what they write into.
+IN_PLACE = {"flash_forward", "flash_backward"}
+WRITTEN_OVER = {"Rules: tables: Array"}
 
 
 def source(package: ModuleType, room: str) -> ast.Module:
@@ -128,7 +132,9 @@ def test_same_public_names_and_signatures(room: str) -> None:
     }
     if room in DIFFERENT_WORK:
         one, other = names_only(one), names_only(other)
-    for name in DONE_BY_TORCH & one.keys() & other.keys():
+    for name in WRITTEN_OVER & other.keys():
+        del other[name]
+    for name in (DONE_BY_TORCH | IN_PLACE) & one.keys() & other.keys():
         one[name], other[name] = (
             dict(names_only(found))[name] for found in (one, other)
         )

@@ -23,6 +23,7 @@ softmax's gradient needs is Σ_j P_ij dP_ij = Σ_e O_ie dO_ie.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -39,7 +40,6 @@ from .sdpa import (
     apply_mask,
     repeat_heads,
     scale_of,
-    scaled_scores,
     soften,
     widen,
 )
@@ -53,7 +53,9 @@ class Rules(NamedTuple):
     """What a score becomes, and which keys a query sees by its position.
 
     Query i sees the keys i + shift - left .. i + shift + right; None is no
-    bound.
+    bound. `tables` holds the scores of one tile, and on the way back what
+    comes back to its weights, and then those of the next: a new tensor for
+    each would take about as long as its product.
     """
 
     attn_mask: Array | Mask | None
@@ -62,6 +64,7 @@ class Rules(NamedTuple):
     left: int | None
     right: int | None
     shift: int
+    tables: Array
 
 
 def flash_attention(
@@ -136,7 +139,22 @@ def make_rules(
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(attn_mask, scale, soft_cap, left, right, shift)
+    return Rules(
+        attn_mask,
+        scale,
+        soft_cap,
+        left,
+        right,
+        shift,
+        _tables(query, key, value),
+    )
+
+
+def _tables(query: Array, key: Array, value: Array) -> Array:
+    """Return room for two of the largest tiles, each in one line."""
+    shape = scores_shape(query, key, value)
+    size = math.prod(shape[:-2]) * min(QUERIES, shape[-2]) * KEYS
+    return widen(query).new_empty((2, size))
 
 
 class _Flash(torch.autograd.Function):
@@ -183,18 +201,31 @@ class Forward(NamedTuple):
 def flash_forward(
     query: Array, key: Array, value: Array, rules: Rules
 ) -> Forward:
-    """Return the rows of all tiles of queries, one below the other."""
+    """Return the rows of all tiles of queries, one below the other.
+
+    Each is written where it belongs: to join them in the end would take
+    the memory of the output twice.
+    """
     shape = scores_shape(query, key, value)
     query = query.expand((*shape[:-1], query.shape[-1]))
-    done = [
-        row_of_tiles(query, key, value, rules, rows)
-        for rows in tiles(0, shape[-2], QUERIES) or [slice(0, 0)]
-    ]
+    done = _unwritten(widen(query), value.shape[-1])
+    for rows in tiles(0, shape[-2], QUERIES):
+        row = row_of_tiles(query, key, value, rules, rows)
+        done.output[..., rows, :] = row.output
+        done.log_sum_exp[..., rows] = row.log_sum_exp
+        done.highest[..., rows, :] = row.highest
+        done.denominator[..., rows, :] = row.denominator
+    return done
+
+
+def _unwritten(query: Array, E: int) -> Forward:
+    """Return room for what comes of all queries, whatever is in it."""
+    rows = query.shape[:-1]
     return Forward(
-        torch.cat([row.output for row in done], dim=-2),
-        torch.cat([row.log_sum_exp for row in done], dim=-1),
-        torch.cat([row.highest for row in done], dim=-2),
-        torch.cat([row.denominator for row in done], dim=-2),
+        query.new_empty((*rows, E)),
+        query.new_empty(rows),
+        query.new_empty((*rows, 1)),
+        query.new_empty((*rows, 1)),
     )
 
 
@@ -265,9 +296,24 @@ def tile_steps(
     if is_empty(rules, mask, rows, columns):
         return None
     allowed = allowed_keys_of_tile(rules, rows, columns)
-    scores = scaled_scores(query, key, rules.scale)
+    scores = _scores(query, key, rules)
     capped_scores = soften(scores, rules.soft_cap)
     return TileSteps(capped_scores, apply_mask(capped_scores, mask, allowed))
+
+
+def _scores(query: Array, key: Array, rules: Rules) -> Array:
+    """Return what `scaled_scores` does, written into the first table."""
+    scale = scale_of(query, rules.scale)
+    if abs(scale) <= 1:
+        return _product(query * scale, key, rules.tables[0])
+    return _product(query, key, rules.tables[0]).mul_(scale)
+
+
+def _product(rows: Array, columns: Array, table: Array) -> Array:
+    """Return rows · columnsᵀ, (..., L, S), written into a table."""
+    shape = scores_shape(rows, columns, columns)
+    out = table[: math.prod(shape)].view(shape)
+    return torch.matmul(rows, columns.mT, out=out)
 
 
 def mask_of_tile(
@@ -342,14 +388,12 @@ def flash_backward(
     keys: the sums of the first are done when the inner loop ends, those of
     the second when the outer one does.
     """
-    all_rows = tiles(0, query.shape[-2], QUERIES) or [slice(0, 0)]
-    all_columns = tiles(0, key.shape[-2], KEYS) or [slice(0, 0)]
-    d_query = [torch.zeros_like(widen(query[..., r, :])) for r in all_rows]
-    d_key, d_value = [], []
-    for columns in all_columns:
-        d_key.append(torch.zeros_like(widen(key[..., columns, :])))
-        d_value.append(torch.zeros_like(widen(value[..., columns, :])))
-        for number, rows in enumerate(all_rows):
+    d_query, d_key, d_value = (
+        torch.zeros(whole.shape, dtype=inner.dtype, device=inner.device)
+        for whole in (query, key, value)
+    )
+    for columns in tiles(0, key.shape[-2], KEYS):
+        for rows in tiles(0, query.shape[-2], QUERIES):
             parts = tile_backward(
                 widen(d_output[..., rows, :]),
                 inner[..., rows, :],
@@ -363,14 +407,10 @@ def flash_backward(
                 columns,
             )
             if parts is not None:
-                d_query[number] = d_query[number] + parts[0]
-                d_key[-1] = d_key[-1] + parts[1]
-                d_value[-1] = d_value[-1] + parts[2]
-    return (
-        cast(torch.cat(d_query, dim=-2), query),
-        cast(torch.cat(d_key, dim=-2), key),
-        cast(torch.cat(d_value, dim=-2), value),
-    )
+                d_query[..., rows, :] += parts[0]
+                d_key[..., columns, :] += parts[1]
+                d_value[..., columns, :] += parts[2]
+    return cast(d_query, query), cast(d_key, key), cast(d_value, value)
 
 
 def tile_backward(
@@ -395,13 +435,16 @@ def tile_backward(
     steps = tile_steps(own_query, own_key, rules, rows, columns)
     if steps is None:
         return None
-    powers = torch.exp(steps.masked_scores - finite(highest))
-    weights = powers / torch.where(denominator == 0, 1.0, denominator)
-    d_weights = d_output @ own_value.mT
-    d_value = weights.mT @ d_output
-    d_scores = weights * (d_weights - inner)
+    tanh = None
     if rules.soft_cap is not None:
         tanh = steps.capped_scores / float(rules.soft_cap)
+    # From here on the tables are written over.
+    powers = steps.masked_scores.sub_(finite(highest)).exp_()
+    weights = powers.div_(torch.where(denominator == 0, 1.0, denominator))
+    d_weights = _product(d_output, own_value, rules.tables[1])
+    d_value = weights.mT @ d_output
+    d_scores = d_weights.sub_(inner).mul_(weights)
+    if tanh is not None:
         d_scores = d_scores * (1 - tanh * tanh)
     scale = scale_of(query, rules.scale)
     return (

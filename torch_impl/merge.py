@@ -48,10 +48,13 @@ class Running(NamedTuple):
 
 
 def gather(scores: Array, value: Array) -> Running:
-    """Return the sums of one part: scores (..., L, S), value (..., S, E)."""
+    """Return the sums of one part: scores (..., L, S), value (..., S, E).
+
+    The powers take the place of the scores: a new tensor would cost as much
+    as what is written to it.
+    """
     highest = torch.amax(scores, dim=-1, keepdim=True)
-    # In place: a new tensor would cost as much as what is written to it.
-    powers = (scores - finite(highest)).exp_()
+    powers = scores.sub_(finite(highest)).exp_()
     denominator = torch.sum(powers, dim=-1, keepdim=True)
     return Running(highest, denominator, powers @ value)
 

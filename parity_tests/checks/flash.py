@@ -292,7 +292,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     elif trial.case == "lower right":
         options |= {"align": "lower_right"}
     counted: list[Any] = []
-    before = room.scaled_scores
+    before = room.apply_mask
 
     def counting(*given: Any) -> Any:
         counted.append(given)
@@ -303,7 +303,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     d = version.array(np.eye(8))
     # The way back makes each tile once more, and by hand goes there first.
     more = 2 * expected if version.by_hand else expected
-    room.scaled_scores = counting
+    room.apply_mask = counting
     try:
         with tiles(version, 1, 1):
             if not version.by_hand:
@@ -315,7 +315,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
             else:
                 found.output.backward(d)
     finally:
-        room.scaled_scores = before
+        room.apply_mask = before
     assert there == expected, f"{there} tiles, not {expected}"
     back = len(counted) - there
     assert back == more, f"{back} tiles on the way back, not {more}"
