@@ -12,9 +12,17 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.floating[Any]]
-Mask: TypeAlias = NDArray[np.bool_]
-Indices: TypeAlias = NDArray[np.integer[Any]]
+# As texts: NumPy's names for types are not a part of the array API.
+Array: TypeAlias = "NDArray[np.floating[Any]]"
+Mask: TypeAlias = "NDArray[np.bool_]"
+Indices: TypeAlias = "NDArray[np.integer[Any]]"
+
+# What this library has and does. The suite reads it.
+DTYPES = ("float64", "float32", "float16")
+# Half types are computed in float32 and rounded once, in the end.
+HALF_IS_COMPUTED_IN = "float32"
+# A weight of 0 times a value that is NaN is NaN, as arithmetic says.
+MASKED_VALUES_LEAK = True
 
 
 def from_numpy(array: NDArray[Any]) -> NDArray[Any]:
@@ -25,6 +33,11 @@ def from_numpy(array: NDArray[Any]) -> NDArray[Any]:
 def to_numpy(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of this side as a NumPy array: here, as it is."""
     return array
+
+
+def uniform(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return new numbers on [0, 1), drawn anew in every process."""
+    return np.random.default_rng().random(shape)
 
 
 def is_array(candidate: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Array, Mask
+from .arrays import Array, Mask, uniform
 
 
 def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
@@ -30,4 +30,4 @@ def dropout_backward(d_dropped: Array, dropout_p: float, keep: Mask) -> Array:
 
 def draw_keep(shape: tuple[int, ...], dropout_p: float) -> Mask:
     """Draw which weights to keep, each with probability 1 - p."""
-    return np.random.default_rng().random(shape) >= dropout_p
+    return uniform(shape) >= dropout_p

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Array, Indices
+from .arrays import Array, Indices, from_numpy
 
 
 class Generator:
@@ -42,7 +42,7 @@ class Generator:
         """
         size = math.prod(shape)
         drawn = self._few(size) if size < 16 else self._many(size)
-        return np.reshape(drawn, shape)
+        return from_numpy(np.reshape(drawn, shape))
 
     def randint(self, high: int, *shape: int) -> Indices:
         """Return the next whole numbers from 0 to high - 1.
@@ -56,7 +56,7 @@ class Generator:
         check_high(high)
         words: NDArray[Any] = self._twister.random_raw(math.prod(shape))
         remainders = (words % np.uint64(high)).astype(np.int64)
-        return np.reshape(remainders, shape)
+        return from_numpy(np.reshape(remainders, shape))
 
     def _few(self, size: int) -> Array:
         numbers = [self._one() for _ in range(size)]

@@ -104,7 +104,9 @@ class LanguageModel:
         """Return the rows of characters and positions: (..., T, M)."""
         check_ids(ids, self.token.shape[0], self.position.shape[0])
         T = ids.shape[-1]
-        taken = np.take(self.token, ids, axis=0)
+        # The standard takes by a row of numbers alone.
+        rows = np.take(self.token, np.reshape(ids, (-1,)), axis=0)
+        taken = np.reshape(rows, (*ids.shape, rows.shape[-1]))
         return taken + self.position[:T, :]
 
     def unembed(self, x: Array) -> Array:
@@ -231,7 +233,7 @@ def cross_entropy(logits: Array, targets: Indices) -> Array:
     """
     right = one_hot(targets, logits.shape[-1])
     log_weights = np.where(right, log_softmax(logits), 0.0)
-    mean: Array = -np.sum(log_weights) / int(np.sum(right))
+    mean: Array = -np.sum(log_weights) / int(np.count_nonzero(right))
     return mean
 
 
@@ -285,7 +287,8 @@ def cross_entropy_backward(logits: Array, targets: Indices) -> Array:
     weights = softmax(logits)
     difference = np.where(right, weights - 1, weights)
     asked = np.any(right, axis=-1, keepdims=True)
-    d_logits: Array = np.where(asked, difference / int(np.sum(right)), 0.0)
+    count = int(np.count_nonzero(right))
+    d_logits: Array = np.where(asked, difference / count, 0.0)
     return d_logits
 
 

@@ -75,8 +75,8 @@ def mask_to_bias(mask: Mask) -> Array:
 
     Added to the scores it forbids what the mask forbids.
     """
-    bias = np.where(mask, 0.0, -np.inf)
-    return np.astype(bias, np.float32)
+    zeros = np.zeros(mask.shape, dtype=np.float32)
+    return np.where(mask, zeros, -np.inf)
 
 
 def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:

@@ -93,8 +93,8 @@ def alibi(H: int, L: int, S: int) -> Array:
     """
     head = np.arange(H, dtype=np.float64) + 1
     slopes = 2.0 ** (-8 / H * head)
-    query = np.arange(L)[:, None] + (S - L)
-    key = np.arange(S)[None, :]
+    query = np.arange(L, dtype=np.float64)[:, None] + (S - L)
+    key = np.arange(S, dtype=np.float64)[None, :]
     bias: Array = -slopes[:, None, None] * (query - key)
     return bias
 

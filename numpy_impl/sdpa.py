@@ -205,9 +205,11 @@ def tiled_sum(weights: Array, value: Array) -> Array:
     One sum of S products may gather S roundings, S/TILE sums of TILE
     products S/TILE + TILE: for 10⁴ keys about 200 in place of 10⁴.
     """
-    total = weighted_sum(weights[..., :TILE], value[..., :TILE, :])
-    for start in range(TILE, weights.shape[-1], TILE):
-        tile = slice(start, start + TILE)
+    S = weights.shape[-1]
+    first = slice(0, min(TILE, S))
+    total = weighted_sum(weights[..., first], value[..., first, :])
+    for start in range(TILE, S, TILE):
+        tile = slice(start, min(start + TILE, S))
         total = total + weighted_sum(weights[..., tile], value[..., tile, :])
     return total
 

@@ -34,6 +34,71 @@ def parser() -> argparse.ArgumentParser:
         "--json", metavar="FILE", type=Path, help="write every result to FILE"
     )
 
+    check = commands.add_parser(
+        "check", help="run the suite on a third version, a port"
+    )
+    check.add_argument(
+        "package", metavar="PACKAGE", help="its name, or its folder"
+    )
+    check.add_argument(
+        "--namespace",
+        metavar="LIBRARY",
+        help="what takes the place of NumPy in it: jax.numpy",
+    )
+    check.add_argument("--only", metavar="CONCEPT", choices=suite.CONCEPTS)
+    check.add_argument("--judge", choices=suite.JUDGES)
+    check.add_argument("--case", metavar="NAME", help="one case, by its name")
+    check.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="what one check may take (60)",
+    )
+    check.add_argument(
+        "--first",
+        metavar="N",
+        type=int,
+        help="stop after the first N failures",
+    )
+    check.add_argument("--json", metavar="FILE", type=Path)
+
+    new = commands.add_parser(
+        "new", help="write a package to start a port from"
+    )
+    new.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="which is not there yet"
+    )
+    new.add_argument(
+        "--library",
+        default="numpy",
+        help="what it is written in: jax, mlx, cupy, tinygrad, ... (numpy)",
+    )
+
+    libraries = commands.add_parser(
+        "libraries",
+        help="what the attention functions of other libraries do",
+    )
+    libraries.add_argument(
+        "--only", metavar="NAME", nargs="+", default=(), help="some of them"
+    )
+    libraries.add_argument("--json", metavar="FILE", type=Path)
+    libraries.add_argument(
+        "--pages", metavar="DOCS", type=Path, help="rewrite the book's pages"
+    )
+
+    export = commands.add_parser(
+        "export", help="write the cases as files for any language"
+    )
+    export.add_argument("folder", metavar="DIR", type=Path)
+
+    score = commands.add_parser(
+        "score", help="grade what a program made of exported cases"
+    )
+    score.add_argument("folder", metavar="DIR", type=Path)
+    score.add_argument("outputs", metavar="OUTPUTS", type=Path)
+    score.add_argument("--json", metavar="FILE", type=Path)
+
     faults = commands.add_parser(
         "faults", help="run the suite on wrong versions: it must catch them"
     )
@@ -101,6 +166,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         return report(
             arguments.only, arguments.judge, arguments.case, arguments.json
         )
+    if arguments.command == "check":
+        from .check import check
+        from .ports import Port
+
+        return check(
+            Port(arguments.package, arguments.namespace),
+            arguments.only,
+            arguments.case,
+            arguments.judge,
+            arguments.json,
+            arguments.limit,
+            arguments.first,
+        )
+    if arguments.command == "new":
+        from .new_port import new_port
+
+        return new_port(arguments.folder, arguments.library)
+    if arguments.command == "libraries":
+        from .libraries_report import libraries
+
+        return libraries(arguments.only, arguments.json, arguments.pages)
+    if arguments.command == "export":
+        from .vectors import write_vectors
+
+        return write_vectors(arguments.folder)
+    if arguments.command == "score":
+        from .score import score
+
+        return score(arguments.folder, arguments.outputs, arguments.json)
     if arguments.command == "faults":
         from .fault_report import fault_report
 

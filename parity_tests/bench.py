@@ -46,7 +46,7 @@ TASKS = (
 
 def step_of(version: Version, task: Task) -> Callable[[], Any]:
     """Return a training step of a version: loss, gradients, AdamW."""
-    room = version.package.training
+    room = version.room("training")
     model = version.function(f"training.{task.model}")(*task.sizes)
     optimizer = version.function("adam.AdamW")(model, room.LEARNING_RATE)
     text = version.array(np.arange(200) % 17)

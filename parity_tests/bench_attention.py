@@ -3,8 +3,8 @@
 Times are medians of runs in turn: every kernel has a few runs in a row, of
 which the first warm it up, and then the next has its turn. What another
 library's threads still do when they have nothing to do would else be
-counted to the one that comes after. What takes long needs fewer. Memory is that of a process which runs
-one kernel alone, beyond its inputs and output.
+counted to the one that comes after. What takes long needs fewer. Memory is
+that of a process which runs one kernel alone, beyond its inputs and output.
 """
 
 from __future__ import annotations

@@ -30,6 +30,10 @@ Float64 = NDArray[np.float64]
 # the libraries promise for theirs is 4 or less.
 FUNCTION_ULPS = 4
 HALF = ("float16", "bfloat16")
+# A port may declare that its half types are computed in themselves: None.
+HALF_IS_COMPUTED_IN: str | None = "float32"
+# And that what is too small for a normal number becomes 0.
+SUBNORMALS = True
 
 
 class Bounded(NamedTuple):
@@ -50,10 +54,12 @@ class Format(NamedTuple):
 def format_of(dtype: Any) -> Format:
     """Return the numbers that describe a type, bfloat16 included."""
     if dtype == "bfloat16":
-        return Format(2.0**-8, 2.0**-126, 2.0**-133)
-    info = np.finfo(dtype)
-    smallest = float(info.smallest_subnormal)
-    return Format(float(info.eps) / 2, float(info.tiny), smallest)
+        found = Format(2.0**-8, 2.0**-126, 2.0**-133)
+    else:
+        info = np.finfo(dtype)
+        smallest = float(info.smallest_subnormal)
+        found = Format(float(info.eps) / 2, float(info.tiny), smallest)
+    return found if SUBNORMALS else found._replace(smallest=found.tiny)
 
 
 def exact(array: Any) -> Bounded:
@@ -253,7 +259,7 @@ class Attention(NamedTuple):
 
 def computation_dtype(dtype: str) -> str:
     """Return the type in which a result of `dtype` is computed."""
-    return "float32" if dtype in HALF else dtype
+    return HALF_IS_COMPUTED_IN or dtype if dtype in HALF else dtype
 
 
 def repeated(array: Any, inputs: Inputs) -> Bounded:

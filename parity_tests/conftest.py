@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 import numpy_impl
 import torch_impl
 
+# --impl, where this project is not installed but lies here.
+pytest_plugins = ["parity_tests.plugin"]
+
 # `make test` draws the same few inputs every time; `make fuzz` many new ones.
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(

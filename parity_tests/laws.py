@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from . import bounds
 from .cases import Inputs
 from .suite import Trial
+from .versions import Version
 
 Law = Callable[[Trial, Inputs, str], None]
 ATTENTION = "sdpa.scaled_dot_product_attention"
@@ -400,7 +402,7 @@ def calls_repeat_and_leave_their_inputs(
     arrays = {
         name: argument
         for name, argument in arguments.items()
-        if version.package.arrays.is_array(argument)
+        if version.is_array(argument)
     }
     before = {name: version.numpy(a).copy() for name, a in arrays.items()}
     function = version.function(ATTENTION)
@@ -421,7 +423,7 @@ def layout_does_not_matter(trial: Trial, inputs: Inputs, dtype: str) -> None:
     function = version.function(ATTENTION)
     expected = version.numpy(function(**plain))
     bound = 2 * np.broadcast_to(error, expected.shape)
-    for kind, view in views(version.package).items():
+    for kind, view in views(version).items():
         arguments = dict(plain)
         for name in ("query", "key", "value", "attn_mask", "keep"):
             if arguments[name] is not None:
@@ -430,17 +432,36 @@ def layout_does_not_matter(trial: Trial, inputs: Inputs, dtype: str) -> None:
         trial.within(f"{kind} inputs", got, expected, bound)
 
 
-def views(package: Any) -> dict[str, Callable[[Any], Any]]:
+def views(version: Version) -> dict[str, Callable[[Any], Any]]:
     """Return ways of laying an array out in memory, by name.
 
-    Written with slices, transposition and concatenation by hand, which
-    every library has in one form or another.
+    Those of torch and NumPy are made of an array as it is; for another
+    library, of the NumPy array that it is given.
     """
-    join = getattr(package.arrays, "torch", None) or package.arrays.np
-    axis = "dim" if join.__name__ == "torch" else "axis"
+    sample = version.array(np.zeros(1, np.float32))
+    if isinstance(sample, torch.Tensor):
+        return views_in(torch, "dim")
+    if isinstance(sample, np.ndarray):
+        return views_in(np, "axis")
+
+    def through(view: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def made(array: Any) -> Any:
+            # NumPy has no bfloat16, and would give float32 back.
+            if "bfloat16" in str(array.dtype):
+                return array
+            laid_out = view(version.package.to_numpy(array))
+            return version.package.from_numpy(laid_out)
+
+        return made
+
+    return {n: through(v) for n, v in views_in(np, "axis").items()}
+
+
+def views_in(join: Any, axis: str) -> dict[str, Callable[[Any], Any]]:
+    """Return the ways of one library, written as slices and transposition."""
 
     def other(array: Any) -> Any:
-        boolean = package.arrays.is_boolean(array)
+        boolean = array.dtype in (torch.bool, np.bool_)
         return ~array if boolean else array * 0 + 1
 
     def stepped(array: Any) -> Any:
@@ -498,8 +519,10 @@ def a_repeated_row_may_be_broadcast(
     row = version.array(np.ascontiguousarray(first["query"]), dtype)
     if hasattr(row, "expand"):
         arguments["query"] = row.expand(inputs.query.shape)
-    else:
+    elif isinstance(row, np.ndarray):
         arguments["query"] = np.broadcast_to(row, inputs.query.shape)
+    else:
+        arguments["query"] = version.package.from_numpy(repeated)
     got = version.numpy(version.function(ATTENTION)(**arguments))
     error = errors_of(one, dtype)["output"]
     bound = 2 * np.broadcast_to(error, expected.shape)

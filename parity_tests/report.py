@@ -114,21 +114,21 @@ def summary(outcomes: list[Outcome]) -> tuple[str, str]:
 
 def write(path: Path, outcomes: Iterable[Outcome]) -> None:
     """Write every outcome as JSON, whole or not at all."""
-    rows = [
-        {
-            "concept": outcome.place.check.concept,
-            "judge": outcome.place.check.judge,
-            "check": outcome.place.check.name,
-            "case": None
-            if outcome.place.case is None
-            else str(outcome.place.case),
-            "version": outcome.version,
-            "share_of_bound": outcome.share if outcome.share < 1e300 else None,
-            "failure": outcome.failure,
-        }
-        for outcome in outcomes
-    ]
-    write_json(path, rows)
+    write_json(path, [described(outcome) for outcome in outcomes])
+
+
+def described(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as JSON has it."""
+    check, case = outcome.place
+    return {
+        "concept": check.concept,
+        "judge": check.judge,
+        "check": check.name,
+        "case": None if case is None else str(case),
+        "version": outcome.version,
+        "share_of_bound": outcome.share if outcome.share < 1e300 else None,
+        "failure": outcome.failure,
+    }
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -47,39 +48,107 @@ BY_HAND: dict[str, Callable[..., Any]] = {
 }
 
 
-class Version:
-    """A package, called with NumPy arrays and answering with them."""
+ALL_DTYPES = ("float64", "float32", "float16", "bfloat16")
 
-    def __init__(self, name: str, package: ModuleType) -> None:
+
+class Missing(Exception):
+    """A version does not have what it is asked for: it is not there yet."""
+
+
+class Version:
+    """A package, called with NumPy arrays and answering with them.
+
+    `dtypes` are those it says it has, and `command` is what shows it alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        package: ModuleType,
+        command: tuple[str, ...] = ("report",),
+    ) -> None:
         self.name = name
         self.package: Any = package
+        self.command = command
+        self.dtypes: tuple[str, ...] = self.declared("DTYPES", ALL_DTYPES)
 
     def __str__(self) -> str:
         """Return the name."""
         return self.name
 
     @property
+    def is_port(self) -> bool:
+        """Return whether it may be unfinished: one of ours may not."""
+        return self.command[0] == "check"
+
+    @cached_property
+    def on_torch(self) -> bool:
+        """Return whether its arrays are torch's."""
+        sample = self.package.from_numpy(np.zeros(1, np.float32))
+        return isinstance(sample, torch.Tensor)
+
+    @cached_property
     def by_hand(self) -> bool:
-        """Return whether the gradients are written out, not recorded."""
-        return hasattr(
-            self.package.sdpa, "scaled_dot_product_attention_backward"
-        )
+        """Return whether gradients are functions, not recorded by torch.
+
+        They may be derived by hand, or call what their library derives.
+        """
+        if not self.on_torch:
+            return True
+        try:
+            self.function("sdpa.scaled_dot_product_attention_backward")
+        except Missing:
+            return False
+        return True
 
     def has(self, dtype: str) -> bool:
         """Return whether the library has a dtype."""
-        return dtype != "bfloat16" or not self.by_hand
+        return dtype in self.dtypes
+
+    def declared(self, name: str, otherwise: Any) -> Any:
+        """Return what the room `arrays` says of itself, if it says it."""
+        try:
+            return getattr(self.room("arrays"), name, otherwise)
+        except Missing:
+            return otherwise
+
+    def carries(self, dtype: str) -> bool:
+        """Return whether a dtype comes through the library as it went in."""
+        if dtype == "bfloat16":
+            return False
+        try:
+            own = self.package.from_numpy(np.zeros(1, dtype))
+            return bool(self.package.to_numpy(own).dtype == dtype)
+        except Exception:
+            # Libraries refuse what they lack in many ways.
+            return False
+
+    def is_array(self, candidate: object) -> bool:
+        """Return whether something is an array of the library."""
+        own = getattr(self.room("arrays"), "is_array", None)
+        if own is None:
+            raise Missing("arrays.is_array")
+        return bool(own(candidate))
 
     def array(self, array: Any, dtype: str | None = None) -> Any:
-        """Return a NumPy array as one of this version's; others as is."""
+        """Return a NumPy array as one of this version's; others as is.
+
+        Raises Missing where the version has no such dtype.
+        """
         if not isinstance(array, np.ndarray):
             return array
+        for asked in (array.dtype.name, dtype):
+            if asked in ALL_DTYPES and not self.has(asked):
+                raise Missing(asked)
         # A copy: whoever writes to it is found out by the original.
         array = array.copy()
         own = self.package.from_numpy(array)
         floating = np.issubdtype(array.dtype, np.floating)
         # Only a version that has the type is asked for it.
         if dtype == "bfloat16" and floating and array.dtype == np.float32:
-            return own.bfloat16()
+            if hasattr(own, "bfloat16"):
+                return own.bfloat16()
+            return own.astype("bfloat16")
         return own
 
     def numpy(self, result: Any) -> Any:
@@ -88,19 +157,27 @@ class Version:
             return {n: self.numpy(x) for n, x in result._asdict().items()}
         if isinstance(result, tuple):
             return tuple(self.numpy(x) for x in result)
-        if self.package.arrays.is_array(result):
+        if self.is_array(result):
             return self.package.to_numpy(result)
         return result
 
     def function(self, path: str) -> Callable[..., Any]:
         """Return a function by its room and name: "softmax.softmax"."""
         room, name = path.split(".")
-        found: Callable[..., Any] = getattr(self.room(room), name)
+        found: Callable[..., Any] | None = getattr(self.room(room), name, None)
+        if found is None:
+            raise Missing(path)
         return found
 
     def room(self, name: str) -> ModuleType:
         """Return a room; one that a package does not load is loaded."""
-        return importlib.import_module(f"{self.package.__name__}.{name}")
+        full = f"{self.package.__name__}.{name}"
+        try:
+            return importlib.import_module(full)
+        except ModuleNotFoundError as error:
+            if error.name != full:
+                raise
+            raise Missing(name) from error
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
         """Call a function by its room and name."""
@@ -127,7 +204,7 @@ class Version:
         own = [self.array(argument) for argument in arguments]
         d = self.array(upstream)
         if self.by_hand:
-            room = getattr(self.package, path.split(".")[0])
+            room = Rooms(self, path.split(".")[0])
             found = tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
             self.unwritten(path, (upstream, *arguments), (d, *own))
             return found
@@ -175,6 +252,17 @@ class Version:
         )
         pairs = zip(tensors, gradients, strict=True)
         return {name: self.numpy(gradient) for name, gradient in pairs}
+
+
+class Rooms:
+    """The functions of one room of a version, as attributes."""
+
+    def __init__(self, version: Version, room: str) -> None:
+        self._version, self._room = version, room
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a function; Missing where there is none."""
+        return self._version.function(f"{self._room}.{name}")
 
 
 LEAVES = ("query", "key", "value", "attn_mask")

@@ -18,6 +18,13 @@ Array: TypeAlias = torch.Tensor
 Mask: TypeAlias = torch.Tensor
 Indices: TypeAlias = torch.Tensor
 
+# What this library has and does. The suite reads it.
+DTYPES = ("float64", "float32", "float16", "bfloat16")
+# Half types are computed in float32 and rounded once, in the end.
+HALF_IS_COMPUTED_IN = "float32"
+# A weight of 0 times a value that is NaN is NaN, as arithmetic says.
+MASKED_VALUES_LEAK = True
+
 
 def from_numpy(array: NDArray[Any]) -> Array:
     """Return a NumPy array as an array of this side: a copy of it."""
@@ -33,6 +40,11 @@ def to_numpy(array: Array) -> NDArray[Any]:
     if array.dtype == torch.bfloat16:
         array = array.float()
     return array.detach().cpu().numpy()
+
+
+def uniform(shape: tuple[int, ...]) -> Array:
+    """Return the next numbers on [0, 1) of torch's own stream, float64."""
+    return torch.rand(shape, dtype=torch.float64)
 
 
 def is_array(candidate: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from .arrays import Array, Mask
+from .arrays import Array, Mask, uniform
 
 
 def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
@@ -25,4 +25,4 @@ def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
 
 def draw_keep(shape: tuple[int, ...], dropout_p: float) -> Mask:
     """Draw which weights to keep, each with probability 1 - p."""
-    return torch.rand(shape, dtype=torch.float64) >= dropout_p
+    return uniform(shape) >= dropout_p

@@ -431,6 +431,8 @@ def tile_backward(
     from there on as in `sdpa`. None where no key is seen.
     """
     own_query = widen(query[..., rows, :])
+    # As on the way there: what is written over has all axes from the start.
+    own_query = own_query.expand((*d_output.shape[:-1], query.shape[-1]))
     own_key, own_value = tile_of_keys(query, key, value, columns)
     steps = tile_steps(own_query, own_key, rules, rows, columns)
     if steps is None:
@@ -448,7 +450,7 @@ def tile_backward(
         d_scores = d_scores * (1 - tanh * tanh)
     scale = scale_of(query, rules.scale)
     return (
-        _sum_to(scale * (d_scores @ own_key), own_query.shape),
+        _sum_to(scale * (d_scores @ own_key), query[..., rows, :].shape),
         _sum_to(scale * (d_scores.mT @ own_query), key[..., columns, :].shape),
         _sum_to(d_value, value[..., columns, :].shape),
     )

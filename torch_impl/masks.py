@@ -75,8 +75,8 @@ def mask_to_bias(mask: Mask) -> Array:
 
     Added to the scores it forbids what the mask forbids.
     """
-    bias = torch.where(mask, 0.0, -torch.inf)
-    return bias.to(torch.float32)
+    zeros = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device)
+    return torch.where(mask, zeros, -torch.inf)
 
 
 def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:

@@ -93,7 +93,7 @@ def alibi(H: int, L: int, S: int) -> Array:
     """
     head = torch.arange(H, dtype=torch.float64) + 1
     slopes = 2.0 ** (-8 / H * head)
-    query = torch.arange(L)[:, None] + (S - L)
-    key = torch.arange(S)[None, :]
+    query = torch.arange(L, dtype=torch.float64)[:, None] + (S - L)
+    key = torch.arange(S, dtype=torch.float64)[None, :]
     bias: Array = -slopes[:, None, None] * (query - key)
     return bias

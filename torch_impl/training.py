@@ -67,8 +67,8 @@ def text_batch(text: Indices, T: int, B: int, seed: int) -> Batch:
     text is (N,), N > T, and a stretch starts anywhere.
     """
     starts = Generator(seed).randint(text.shape[0] - T, B)
-    places = starts[:, None] + torch.arange(T + 1)
-    stretch = text[places]
+    parts = [text[start : start + T + 1] for start in map(int, starts)]
+    stretch = torch.stack(parts)
     return Batch(stretch[:, :-1], stretch[:, 1:])
 
 
@@ -141,8 +141,8 @@ def accuracy(model: LanguageModel, batch: Batch) -> float:
     """Return the share of what is asked that the model answers rightly."""
     best = torch.argmax(model(batch.ids), dim=-1)
     asked = batch.targets >= 0
-    right = torch.sum((best == batch.targets) & asked)
-    return float(right) / float(torch.sum(asked))
+    right = torch.count_nonzero((best == batch.targets) & asked)
+    return float(right) / float(torch.count_nonzero(asked))
 
 
 def continue_text(model: LanguageModel, ids: Indices, steps: int) -> Indices:
@@ -151,7 +151,8 @@ def continue_text(model: LanguageModel, ids: Indices, steps: int) -> Indices:
     The model sees as many of the last characters as it has positions.
     """
     for _ in range(steps):
-        seen = ids[-model.position.shape[0] :]
+        first = max(0, ids.shape[0] - model.position.shape[0])
+        seen = ids[first:]
         logits = model(seen)[-1, :]
         ids = torch.cat([ids, torch.argmax(logits, keepdim=True)])
     return ids

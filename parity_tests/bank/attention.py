@@ -629,8 +629,8 @@ NUMBERS = [
     forward(
         "the last tile of keys forgotten",
         "sdpa",
-        "for start in range(TILE, weights.shape[-1], TILE):",
-        "for start in range(TILE, weights.shape[-1] - TILE, TILE):",
+        "for start in range(TILE, S, TILE):",
+        "for start in range(TILE, S - TILE, TILE):",
         "Beyond 128 keys the rest is not summed.",
     ),
     in_torch(

@@ -217,8 +217,8 @@ LAYERS = [
     forward(
         "ALiBi at the wrong corner",
         "positions",
-        "query = np.arange(L)[:, None] + (S - L)",
-        "query = np.arange(L)[:, None]",
+        "query = np.arange(L, dtype=np.float64)[:, None] + (S - L)",
+        "query = np.arange(L, dtype=np.float64)[:, None]",
         "With a cache, distances are counted from the first key.",
     ),
     forward(

@@ -79,7 +79,7 @@ MODEL = [
     forward(
         "targets of -1 count",
         "language_model",
-        "-np.sum(log_weights) / int(np.sum(right))",
+        "-np.sum(log_weights) / int(np.count_nonzero(right))",
         "-np.sum(log_weights) / right[..., 0].size",
         "What is not asked for makes the mean smaller.",
     ),
@@ -172,14 +172,14 @@ MODEL = [
     forward(
         "every position is marked",
         "training",
-        "right = np.sum((best == batch.targets) & asked)",
+        "right = np.count_nonzero((best == batch.targets) & asked)",
         "right = np.sum(best == batch.ids)",
         "Accuracy counts what was not asked.",
     ),
     forward(
         "a text goes on from its start",
         "training",
-        "seen = ids[-model.position.shape[0] :]",
+        "seen = ids[first:]",
         "seen = ids[: model.position.shape[0]]",
         "Beyond its length the model repeats one character.",
     ),
@@ -299,15 +299,15 @@ MODEL = [
     gradient(
         "the loss's gradient is a sum",
         "language_model",
-        "difference / int(np.sum(right))",
+        "difference / count",
         "difference",
         "The loss is a mean, and its gradient one too.",
     ),
     gradient(
         "what is not asked for is learned",
         "language_model",
-        "np.where(asked, difference / int(np.sum(right)), 0.0)",
-        "difference / int(np.sum(right))",
+        "np.where(asked, difference / count, 0.0)",
+        "difference / count",
         "Positions with a target of -1 push every character down.",
     ),
     gradient(

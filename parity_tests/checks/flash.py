@@ -281,7 +281,7 @@ def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
 @check("flash", "law", ("causal", "window", "mask", "lower right"))
 def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     """Of 8 × 8 tiles of one query and key, only those that are seen."""
-    room = trial.version.package.flash
+    room: Any = trial.version.room("flash")
     options: dict[str, Any] = {"is_causal": True}
     expected = 36
     if trial.case == "window":

@@ -6,11 +6,12 @@ import itertools
 from typing import Any
 
 import numpy as np
-import torch
 
 from .. import bounds
 from ..cases import BY_NAME, build
+from ..laws import views
 from ..suite import Trial, check
+from ..versions import Version
 from .sdpa_closed_form import ATTENTION, STEPS, column
 
 
@@ -135,15 +136,10 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
     trial.within("gradient of the scores", own, ds)
 
 
-def upstream_views(native: Any) -> dict[str, Any]:
+def upstream_views(version: Version, native: Any) -> dict[str, Any]:
     """Return what comes back, laid out in other ways in memory."""
-    if isinstance(native, torch.Tensor):
-        flipped: Any = native.mT.contiguous().mT
-        wide: Any = torch.stack([native, native + 1], dim=-1)
-    else:
-        flipped = np.ascontiguousarray(native.mT).mT
-        wide = np.stack([native, native + 1], axis=-1)
-    return {"transposed": flipped, "stepped": wide[..., 0]}
+    kinds = views(version)
+    return {kind: kinds[kind](native) for kind in ("transposed", "stepped")}
 
 
 @check("gradients", "law", ("rank 4", "3 groups of heads", "causal"))
@@ -155,17 +151,18 @@ def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
     options = {"is_causal": inputs.is_causal, "enable_gqa": inputs.enable_gqa}
     plain = gradients(trial, inputs.d_output, *arrays, **options)
     native = version.array(inputs.d_output)
+    own = [version.array(a) for a in arrays]
     names = ("query", "key", "value")
     errors = bounds.gradients(inputs, "float32")
-    for kind, view in upstream_views(native).items():
+    for kind, view in upstream_views(version, native).items():
         if version.by_hand:
             function = version.function(f"{ATTENTION}_backward")
-            result = version.numpy(function(view, *arrays, **options))
+            result = version.numpy(function(view, *own, **options))
             found = [result[name] for name in names]
         else:
-            own = [version.array(a).requires_grad_() for a in arrays]
-            version.function(ATTENTION)(*own, **options).backward(view)
-            found = [version.numpy(tensor.grad) for tensor in own]
+            leaves = [version.array(a).requires_grad_() for a in arrays]
+            version.function(ATTENTION)(*leaves, **options).backward(view)
+            found = [version.numpy(tensor.grad) for tensor in leaves]
         for name, a, b in zip(names, found, plain, strict=True):
             error = 2 * errors[name].error
             trial.within(f"gradient of {name}, {kind}", a, b, error)
@@ -188,7 +185,9 @@ def one_input_alone_may_ask_for_its_gradient(trial: Trial) -> None:
     named = version.arguments(inputs, "float32")
     if version.by_hand:
         function = version.function(f"{ATTENTION}_backward")
-        found = version.numpy(function(inputs.d_output, **named))
+        found = version.numpy(
+            function(version.array(inputs.d_output), **named)
+        )
         got = found[trial.case]
     else:
         named[trial.case].requires_grad_()

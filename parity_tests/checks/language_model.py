@@ -97,7 +97,7 @@ MODELS = [
 def make(version: Version, model: Model) -> Any:
     """Put a model of a version together, part by part."""
     arrays = {n: version.array(a) for n, a in model.draw().items()}
-    room = version.package.language_model
+    room = version.room("language_model")
     norm = version.function("layer_norm.LayerNorm")
     heads = version.function("multi_head.MultiHead")
     blocks = []
@@ -211,7 +211,7 @@ STEPS = 100
 @cache
 def curve(version: Version, run: Run) -> list[float]:
     """Return the losses of a run in float64."""
-    room = version.package.training
+    room = version.room("training")
     text = room.encode(room.POEM, room.vocabulary(room.POEM))
     if run.task == "poem":
         model = room.poem_model(17, 19)
@@ -339,7 +339,7 @@ def torchs_block(version: Version, own: Any, heads: int) -> Any:
             if n.startswith(name)
         }
 
-    room = version.package.language_model
+    room = version.room("language_model")
     norm = version.function("layer_norm.LayerNorm")
     return room.Block(
         norm(**part("norm_1")),

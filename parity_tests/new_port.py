@@ -1,0 +1,211 @@
+"""`new NAME`: a package to start a port from, written after numpy_impl.
+
+Every room is there with its signatures and docstrings, and everything it
+says raises NotImplementedError; constants and records are kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy_impl
+
+from .namespaces import IMPORT, NOT_PORTABLE
+
+
+class Library(NamedTuple):
+    """What stands in NumPy's place, and how arrays come in and out."""
+
+    line: str
+    array: str
+    from_numpy: str
+    to_numpy: str
+
+
+NOT_YET = "raise NotImplementedError"
+# With the way in and out of libraries whose own documentation names it.
+KNOWN = {
+    "jax": Library(
+        "import jax.numpy as jnp",
+        "jnp.ndarray",
+        "return jnp.asarray(array)",
+        "return np.asarray(array)",
+    ),
+    "mlx": Library(
+        "import mlx.core as mx",
+        "mx.array",
+        "return mx.array(array)",
+        "return np.array(array)",
+    ),
+    "cupy": Library(
+        "import cupy as cp",
+        "cp.ndarray",
+        "return cp.asarray(array)",
+        "return cp.asnumpy(array)",
+    ),
+    "tinygrad": Library(
+        "from tinygrad import Tensor",
+        "Tensor",
+        "return Tensor(array)",
+        "return array.numpy()",
+    ),
+    "torch": Library(
+        "import torch",
+        "torch.Tensor",
+        "return torch.from_numpy(array)",
+        "return array.numpy()",
+    ),
+    "numpy": Library(
+        "import numpy as np", "np.ndarray", "return array", "return array"
+    ),
+}
+
+
+def new_port(folder: Path, library: str) -> int:
+    """Write a package into a folder that is not there yet; return 0."""
+    if not folder.name.isidentifier():
+        print(
+            f"new: {folder.name!r} cannot be imported: expected a name of "
+            "letters, digits and underscores",
+            file=sys.stderr,
+        )
+        return 2
+    if folder.exists():
+        print(f"new: {folder} is there already", file=sys.stderr)
+        return 2
+    try:
+        write(folder, library)
+    except OSError as error:
+        print(f"new: {folder} cannot be written: {error}", file=sys.stderr)
+        return 2
+    print(
+        f"{folder}: {len(rooms())} rooms to fill. First from_numpy and "
+        "to_numpy in arrays.py, then averaging, softmax and on.\n"
+        f"python -m parity_tests check {folder} --only averaging"
+    )
+    return 0
+
+
+def write(folder: Path, library: str) -> None:
+    """Write all files beside their place, then put them there at once."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
+        unfinished = Path(beside) / folder.name
+        unfinished.mkdir()
+        (unfinished / "py.typed").touch()
+        for room in ("__init__", *rooms()):
+            text = skeleton(room, library)
+            path = unfinished / f"{room}.py"
+            path.write_text(text, encoding="utf-8")
+        shutil.move(str(unfinished), str(folder))
+
+
+def rooms() -> list[str]:
+    """Return the rooms of a port, in the order of numpy_impl's list."""
+    return [
+        name
+        for name in numpy_impl.__all__
+        if source_of(name).is_file() and name not in NOT_PORTABLE[:1]
+    ]
+
+
+def source_of(room: str) -> Path:
+    """Return the file of a room of numpy_impl."""
+    return Path(str(numpy_impl.__file__)).with_name(f"{room}.py")
+
+
+def skeleton(room: str, library: str) -> str:
+    """Return the text of a room with nothing in it but what it promises."""
+    text = source_of(room).read_text(encoding="utf-8")
+    if room == "__init__":
+        start = f'"""Attention in {library}, one module a concept."""'
+        return start + text[text.index("\n\nfrom ") :]
+    unknown = Library(f"import {library}", "Any", NOT_YET, NOT_YET)
+    known = KNOWN.get(library, unknown)
+    text = emptied(text)
+    if room == "arrays":
+        text = with_entrance(text, known)
+    else:
+        text = text.replace(IMPORT, f"\n{known.line}\n")
+    return pruned(text, kept=known.line)
+
+
+def emptied(text: str) -> str:
+    """Return a room's text with every body replaced; private ones are gone.
+
+    The lines outside of bodies stay as they are, comments among them.
+    """
+    lines = text.splitlines()
+    for node in reversed(list(functions(ast.parse(text)))):
+        start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        if node.name.startswith("_") and not node.name.endswith("__"):
+            del lines[start - 1 : node.end_lineno]
+            continue
+        documented = ast.get_docstring(node) is not None
+        first = node.body[1 if documented else 0 :]
+        begin = node.body[0].end_lineno if documented else 0
+        begin = begin or node.body[0].lineno - 1
+        indent = " " * (node.col_offset + 4)
+        if first or documented:
+            lines[begin : node.end_lineno] = [f"{indent}{NOT_YET}"]
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Return the functions and methods of a file, in their order."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found.append(node)
+        elif isinstance(node, ast.ClassDef):
+            own = [n for n in node.body if isinstance(n, ast.FunctionDef)]
+            found += own
+    return found
+
+
+def with_entrance(text: str, known: Library) -> str:
+    """Return the room `arrays` with the ways in and out of a library."""
+    text = filled(text, "from_numpy", known.from_numpy)
+    text = filled(text, "to_numpy", known.to_numpy)
+    if known.array != "Any":
+        is_one = f"return isinstance(candidate, {known.array})"
+        text = filled(text, "is_array", is_one)
+    kinds = {"Array": known.array, "Mask": "Array", "Indices": "Array"}
+    for name, kind in kinds.items():
+        line = rf"{name}: TypeAlias = .*"
+        text = re.sub(line, f"{name}: TypeAlias = {kind}", text, count=1)
+    text = text.replace(": here, as it is.", ".")
+    both = IMPORT if known.line in IMPORT else f"{IMPORT}{known.line}\n"
+    return text.replace(IMPORT, both)
+
+
+def filled(text: str, name: str, body: str) -> str:
+    """Return a text in which one function has a body."""
+    pattern = rf"(def {name}\(.*?){NOT_YET}"
+    return re.sub(pattern, rf"\g<1>{body}", text, count=1, flags=re.S)
+
+
+def pruned(text: str, kept: str) -> str:
+    """Return a text without the imports of which nothing is used any more."""
+    tree = ast.parse(text)
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    # Annotations are text to Python, and names to a reader.
+    lines = text.splitlines()
+    for node in reversed(tree.body):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        names = [a for a in node.names if (a.asname or a.name) in used]
+        own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        future = getattr(node, "module", None) == "__future__"
+        if future or own == kept or len(names) == len(node.names):
+            continue
+        node.names = names
+        shorter = [ast.unparse(node)] if names else []
+        lines[node.lineno - 1 : node.end_lineno] = shorter
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
