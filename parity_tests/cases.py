@@ -226,6 +226,20 @@ def draw_arrays(case: Case, rng: np.random.Generator) -> list[Array]:
         # The greatest score of a row is so far ahead that the rest is 0.
         query = 64 * np.sign(query)
         key = np.sign(key) * (1 + np.arange(case.key[-2])[:, None])
+    elif case.fill == "late":
+        # The maximum of a row comes late, and the scores rise towards it.
+        query = np.abs(query)
+        key = np.abs(key) * np.linspace(0, 20, case.key[-2])[:, None]
+    elif case.fill == "early":
+        query = np.abs(query)
+        key = np.abs(key) * np.linspace(300, 0, case.key[-2])[:, None]
+    elif case.fill == "large values":
+        value = 1e37 * value
+    elif case.fill == "large":
+        # What the scale makes ordinary is none of float32's before that.
+        query, key = 1e19 * query, 1e19 * key
+    elif case.fill == "small":
+        query, key = 1e15 * query, 1e-37 * key
     elif case.fill == "denormal":
         tiny = float(np.finfo(case.dtype).smallest_subnormal)
         query = np.round(8 * query) * tiny
@@ -729,5 +743,35 @@ def broadcasts() -> Iterator[Case]:
         yield Case(f"rank 5, bias {shape}", *deep, mask=Mask("float", shape))
 
 
+def beyond_the_table() -> Iterator[Case]:
+    """Yield what closed forms and tiles check here, for other languages.
+
+    Longer than one tile of any kernel, and larger than float32 on the way.
+    """
+    yield Case("scale 1e-38", fill="large", scale=1e-38, gradient=False)
+    yield Case("scale 1e25", fill="small", scale=1e25, gradient=False)
+    late = ((5, 2), (1100, 2), (1100, 2))
+    yield Case("late maximum", *late, fill="late", gradient=False)
+    yield Case(
+        "late maximum, masked",
+        *late,
+        fill="late",
+        mask=Mask("bool", (5, 1100)),
+        gradient=False,
+    )
+    yield Case("early maximum", *late, fill="early", gradient=False)
+    yield Case("large values", *late, fill="large values", gradient=False)
+    square = ((530, 2), (530, 2), (530, 1))
+    yield Case("many tiles, causal", *square, is_causal=True, gradient=False)
+    few = replace(Case("few rows"), query=(260, 2), key=(530, 2))
+    few = replace(few, value=(530, 1), gradient=False)
+    yield replace(few, name="many tiles, window", window=(70, 200))
+    for kind in ("bool", "float"):
+        yield replace(
+            few, name=f"many tiles, {kind}", mask=Mask(kind, (260, 530))
+        )
+
+
 CASES = tuple(table())
-BY_NAME = {case.name: case for case in CASES}
+VECTORS = (*CASES, *beyond_the_table())
+BY_NAME = {case.name: case for case in VECTORS}

@@ -8,9 +8,11 @@ an error, and is told apart from one.
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import logging
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -255,7 +257,19 @@ class Result(NamedTuple):
 
 
 def tried(library: Any, case: Case) -> Result:
-    """Return what a library makes of one of the contract's cases."""
+    """Return what a library makes of one of the contract's cases.
+
+    Some want values as wide as keys: what they refuse is made so.
+    """
+    found = tried_as_it_is(library, case)
+    if found.kind == REFUSED and case.value[-1] != case.query[-1]:
+        square = (*case.value[:-1], case.query[-1])
+        return tried_as_it_is(library, replace(case, value=square))
+    return found
+
+
+def tried_as_it_is(library: Any, case: Case) -> Result:
+    """Return what a library makes of a case."""
     inputs = build(case)
     try:
         asked = asked_of(inputs, case)
@@ -326,11 +340,12 @@ def convention(
     absent = np.where(living, missing, 0)
     if compare("output", one, other, bound, absent).failure is None:
         return "a row with nothing to see"
-    if inputs.is_causal and inputs.L != inputs.S:
-        moved, seeing = in_the_other_corner(inputs)
-        a, b = (np.where(seeing, x, 0) for x in (got, moved))
-        if compare("output", a, b, 4 * bound.max() + 1e-6).failure is None:
-            return "the causal corner"
+    for name, mask in other_masks(inputs):
+        other_output, seeing = masked_by(inputs, mask)
+        a, b = (np.where(seeing, x, 0) for x in (got, other_output))
+        wide = 4 * bound.max() + 1e-6
+        if compare("output", a, b, wide).failure is None:
+            return name
     if case.dtype in bounds.HALF:
         u = bounds.unit_roundoff(case.dtype)
         wide = bound + 16 * u * (np.abs(nearest) + 1)
@@ -339,16 +354,31 @@ def convention(
     return ""
 
 
-def in_the_other_corner(inputs: Inputs) -> tuple[Array, Array]:
-    """Return the output with causal at the lower right, and living rows."""
-    corner = numpy_impl.masks.causal_mask(inputs.L, inputs.S, "lower_right")
-    mask = inputs.attn_mask
+def other_masks(inputs: Inputs) -> Iterator[tuple[str, Array]]:
+    """Yield what other conventions make of mask and causal, by name."""
+    mask, shape = inputs.attn_mask, (inputs.L, inputs.S)
+    if mask is not None and mask.shape[-1:] == (1,) and inputs.S > 1:
+        # As ONNX has it: what the mask is too short for is forbidden.
+        first = np.arange(inputs.S) == 0
+        if inputs.is_causal:
+            first = first & numpy_impl.masks.causal_mask(*shape)
+        yield "a mask of one key is not broadcast", forbidding(mask, first)
+    if inputs.is_causal and inputs.L != inputs.S:
+        corner = numpy_impl.masks.causal_mask(*shape, "lower_right")
+        yield "the causal corner", forbidding(mask, corner)
+
+
+def forbidding(mask: Array | None, allowed: Array) -> Array:
+    """Return a mask that forbids what is not allowed too."""
     if mask is None:
-        mask = corner
-    elif mask.dtype == bool:
-        mask = mask & corner
-    else:
-        mask = np.where(corner, mask, -np.inf)
+        return allowed
+    if mask.dtype == bool:
+        return mask & allowed
+    return np.where(allowed, mask, -np.inf)
+
+
+def masked_by(inputs: Inputs, mask: Array) -> tuple[Array, Array]:
+    """Return the output with another mask, and which rows see anything."""
     query, key, value = (
         a.astype(np.float64) for a in (inputs.query, inputs.key, inputs.value)
     )
@@ -367,8 +397,9 @@ def in_the_other_corner(inputs: Inputs) -> tuple[Array, Array]:
 
 def start(name: str) -> tuple[str, Any]:
     """Return a library's version, and what answers for it."""
+    # What they log, they raise or return as well.
+    logging.disable()
     library = importlib.import_module(f"{adapters.__name__}.{name}")
-    own = importlib.import_module(library.NEEDS[-1])
     known = {probe.name: probe for probe in probes()}
     by_name = {case.name: case for case in CASES}
 
@@ -378,4 +409,4 @@ def start(name: str) -> tuple[str, Any]:
             return tuple(probed(library, known[which]))
         return tuple(tried(library, by_name[which]))
 
-    return str(getattr(own, "__version__", "")), answer
+    return importlib.metadata.version(library.NEEDS[0]), answer

@@ -45,9 +45,14 @@ def in_namespace(package: ModuleType, namespace: str) -> ModuleType:
     importlib.import_module(namespace)
     name = f"{package.__name__}_on_{namespace.replace('.', '_')}"
     if name not in sys.modules:
-        folder = Path(str(package.__file__)).parent
+        folder = source(package, "__init__").parent
         sys.meta_path.insert(0, Finder(name, folder, namespace))
     return importlib.import_module(name)
+
+
+def source(package: ModuleType, room: str) -> Path:
+    """Return the file of a room."""
+    return Path(str(package.__file__)).with_name(f"{room}.py")
 
 
 class Finder(MetaPathFinder):

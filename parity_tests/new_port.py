@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy_impl
 
-from .namespaces import IMPORT, NOT_PORTABLE
+from .namespaces import IMPORT, NOT_THERE, source
 
 
 class Library(NamedTuple):
@@ -111,18 +111,13 @@ def rooms() -> list[str]:
     return [
         name
         for name in numpy_impl.__all__
-        if source_of(name).is_file() and name not in NOT_PORTABLE[:1]
+        if source(numpy_impl, name).is_file() and name not in NOT_THERE
     ]
-
-
-def source_of(room: str) -> Path:
-    """Return the file of a room of numpy_impl."""
-    return Path(str(numpy_impl.__file__)).with_name(f"{room}.py")
 
 
 def skeleton(room: str, library: str) -> str:
     """Return the text of a room with nothing in it but what it promises."""
-    text = source_of(room).read_text(encoding="utf-8")
+    text = source(numpy_impl, room).read_text(encoding="utf-8")
     if room == "__init__":
         start = f'"""Attention in {library}, one module a concept."""'
         return start + text[text.index("\n\nfrom ") :]

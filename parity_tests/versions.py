@@ -171,13 +171,14 @@ class Version:
 
     def room(self, name: str) -> ModuleType:
         """Return a room; one that a package does not load is loaded."""
-        full = f"{self.package.__name__}.{name}"
+        own = f"{self.package.__name__}."
         try:
-            return importlib.import_module(full)
+            return importlib.import_module(own + name)
         except ModuleNotFoundError as error:
-            if error.name != full:
+            # It, or a room that it is built on.
+            if not str(error.name).startswith(own):
                 raise
-            raise Missing(name) from error
+            raise Missing(str(error.name).removeprefix(own)) from error
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
         """Call a function by its room and name."""

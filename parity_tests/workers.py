@@ -12,6 +12,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -41,9 +42,11 @@ def serve(connection: Connection, start: Start, given: Any) -> None:
     except WorkerError as error:
         connection.send(Found(None, str(error)))
         return
-    connection.send(Found(said))
-    while (question := connection.recv()) is not None:
-        connection.send(Found(answer(question)))
+    # Whoever asks may go at any time.
+    with suppress(EOFError, OSError):
+        connection.send(Found(said))
+        while (question := connection.recv()) is not None:
+            connection.send(Found(answer(question)))
 
 
 class Worker:

@@ -56,7 +56,8 @@ class Lacks(Exception):
 def without(asked: Asked, *names: str) -> None:
     """Raise Lacks for options that a library has no argument for."""
     for name in names:
-        if getattr(asked, name) not in (None, False):
+        given = getattr(asked, name)
+        if given is not None and given is not False:
             raise Lacks(name.replace("_", " "))
 
 

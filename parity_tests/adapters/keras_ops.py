@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from . import Asked, without
 
+# Read when they are imported: float64, and the library beneath.
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("KERAS_BACKEND", "jax")
 NAME, NEEDS, LAYOUT = "keras.ops, on JAX", ("keras", "jax"), "B, T, H, D"
 
 
 def attention(asked: Asked) -> NDArray[Any]:
     """Return the output."""
     without(asked, "window", "soft_cap")
-    os.environ.setdefault("JAX_ENABLE_X64", "1")
-    os.environ.setdefault("KERAS_BACKEND", "jax")
     ops: Any = importlib.import_module("keras.ops")
     kind = "bfloat16" if asked.bfloat16 else asked.query.dtype.name
     query, key, value = (

@@ -28,10 +28,10 @@ def attention(asked: Asked) -> NDArray[Any]:
     if mask is not None:
         mask = mx.array(mask)
         mask = mask if mask.dtype == mx.bool_ else mask.astype(kind or named)
-    scale = asked.scale
+    scale, D = asked.scale, asked.query.shape[-1]
     output = mx.fast.scaled_dot_product_attention(
         *arrays,
-        scale=asked.query.shape[-1] ** -0.5 if scale is None else scale,
+        scale=max(D, 1) ** -0.5 if scale is None else scale,
         mask="causal" if asked.is_causal else mask,
     )
     return np.array(output.astype(mx.float32) if asked.bfloat16 else output)

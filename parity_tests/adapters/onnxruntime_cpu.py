@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import Asked
 from .onnx_model import attributes, feed_of, model
 
-NAME, NEEDS = "onnxruntime", ("onnx", "onnxruntime")
+NAME, NEEDS = "onnxruntime", ("onnxruntime", "onnx")
 LAYOUT = "B, H, T, D"
 
 

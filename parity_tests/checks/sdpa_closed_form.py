@@ -630,3 +630,21 @@ def dropout_is_drawn_where_it_is_not_given(trial: Trial) -> None:
     again = trial.call(STEPS, query, key, value, dropout_p=p)
     same = steps["dropped_weights"] == again["dropped_weights"]
     assert not same.all(), "two calls draw the same"
+
+
+@check("sdpa", "closed form", ("bool", "float32"))
+def a_masked_value_leaks_as_declared(trial: Trial) -> None:
+    """A weight of 0 times NaN: NaN, or 0 where a version says it is.
+
+    The key whose value it is has a weight of 0 exactly, either way.
+    """
+    mask = np.asarray([[True, False]])
+    if trial.case == "float32":
+        mask = np.where(mask, np.float32(0), np.float32(-np.inf))
+    zeros = np.zeros((2, 1), dtype=np.float32)
+    value = np.asarray(column(5, np.nan), dtype=np.float32)
+    leaks = trial.version.declared("MASKED_VALUES_LEAK", True)
+    steps = trial.call(STEPS, zeros[:1], zeros, value, mask)
+    expected = np.nan if leaks else 5.0
+    trial.within("output", steps["output"], [[expected]])
+    trial.within("weights", steps["weights"], [[1, 0]])
