@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: lesson test fuzz
+.PHONY: lesson test ports libraries fuzz
 
 lesson: .venv/stamp
 	$(BIN)/python attention.py
@@ -13,7 +13,25 @@ test: .venv/stamp
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile \
+		-m 'not ports'
+
+# What a third version meets: NumPy's side on array_api_strict and on JAX,
+# every vector answered by Node.js, and packages that hang, crash and lie.
+ports: .venv/stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist load -m ports
+	rm -rf .venv/vectors .venv/answers
+	$(BIN)/python -m parity_tests export .venv/vectors
+	if command -v node; then \
+		node docs/live/answer_vectors.mjs .venv/vectors .venv/answers && \
+		$(BIN)/python -m parity_tests score .venv/vectors .venv/answers; \
+	fi
+
+# The attention functions of other libraries: 2 GB of them, and the pages.
+libraries: .venv/stamp
+	$(BIN)/python -m pip install --constraint constraints.txt '.[libraries]'
+	$(BIN)/python -m parity_tests libraries --pages docs
 
 # 10 000 bad calls a side, and new inputs for every law.
 fuzz: .venv/stamp

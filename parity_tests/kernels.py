@@ -20,6 +20,8 @@ import numpy_impl
 import torch_impl
 from numpy_impl import fast
 
+from .adapters import onnx_model
+
 Run = Callable[[], Any]
 
 
@@ -131,31 +133,21 @@ def in_mlx() -> Kernel:
 
 
 def in_onnxruntime() -> Kernel:
-    """Return ONNX's operator Attention, opset 23, as onnxruntime has it."""
-    onnxruntime: Any = importlib.import_module("onnxruntime")
-    onnx: Any = importlib.import_module("onnx")
-    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    """Return ONNX's operator Attention, as onnxruntime has it."""
+    runtime: Any = importlib.import_module("onnxruntime")
 
     def there(inputs: Inputs) -> Run:
-        names = ("q", "k", "v")
-        node = helper.make_node(
-            "Attention", names, ["o"], is_causal=int(inputs.causal)
-        )
-        shape = inputs.query.shape
-        given = [
-            helper.make_tensor_value_info(n, number, shape) for n in names
-        ]
-        made = helper.make_tensor_value_info("o", number, shape)
-        graph = helper.make_graph([node], "attention", given, [made])
-        model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11
-        )
-        options = onnxruntime.SessionOptions()
+        feed = dict(zip(("Q", "K", "V"), inputs[:3], strict=True))
+        options = runtime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, ["CPUExecutionProvider"]
+        # Its threads would spin on the cores while others are timed.
+        options.add_session_config_entry(
+            "session.intra_op.allow_spinning", "0"
         )
-        feed = dict(zip(names, inputs[:3], strict=True))
+        made = onnx_model.model(feed, {"is_causal": int(inputs.causal)})
+        session = runtime.InferenceSession(
+            made.SerializeToString(), options, ["CPUExecutionProvider"]
+        )
         return lambda: session.run(None, feed)
 
     return Kernel("onnxruntime", there, None, True)

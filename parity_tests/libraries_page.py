@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from .libraries import CONTRACT, LACKS, OTHER, REFUSED, WRONG, Cell, probes
+from .versions import ALL_DTYPES
 
 if TYPE_CHECKING:
     from .libraries_report import Card
@@ -91,6 +92,10 @@ CHINESE = {
     "found": "找得到",
     "lost": "不見了",
     "refused": "拒絕",
+    "right": "正確",
+    "float64 with the error of float32": "float64，誤差卻是 float32 的",
+    "half types are rounded on the way": "在中途捨入",
+    "a row with nothing to see": "什麼都看不到的列",
 }
 
 
@@ -136,6 +141,9 @@ def card_lines(
         link = f"[{told(name, language)}](#{anchor(name)})"
         own = [shown(card.cells[name], language) for card in cards]
         lines.append(row([link, *own]))
+    for dtype in ALL_DTYPES:
+        own = [shown(card.of_dtype(dtype), language) for card in cards]
+        lines.append(row([dtype, *own]))
     return lines
 
 

@@ -26,6 +26,7 @@ from .libraries import (
 )
 from .libraries_page import write_pages
 from .report import bar, write_json
+from .versions import ALL_DTYPES
 from .workers import Found, Worker, WorkerError, answers
 
 LIMIT = 60.0
@@ -44,6 +45,13 @@ class Card(NamedTuple):
     def count(self, kind: str) -> int:
         """Return how many cases came out one way."""
         return sum(result.kind == kind for result in self.results.values())
+
+    def of_dtype(self, dtype: str) -> Cell:
+        """Return what became of the plain case of a dtype."""
+        found = self.results[f"{dtype} plain"]
+        if found.kind == CONTRACT:
+            return Cell("right", CONTRACT)
+        return Cell(found.says if found.kind != LACKS else LACKS, found.kind)
 
     def worst(self) -> float:
         """Return the largest error of what is right, as a share."""
@@ -145,6 +153,8 @@ def table(cards: Sequence[Card]) -> Table:
         drawn.add_row(
             str(probe), *(styled(c.cells[str(probe)]) for c in cards)
         )
+    for dtype in ALL_DTYPES:
+        drawn.add_row(dtype, *(styled(c.of_dtype(dtype)) for c in cards))
     drawn.add_section()
     for kind, label in LABELS.items():
         drawn.add_row(f"cases: {label}", *(str(c.count(kind)) for c in cards))

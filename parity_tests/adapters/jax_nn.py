@@ -33,7 +33,11 @@ def attention(asked: Asked) -> NDArray[Any]:
             mask if boolean else mask.astype(kind)
         )
     if asked.window is not None:
-        options["local_window_size"] = asked.window
+        # It has no sign for "no bound": one beyond all keys is none.
+        keys = asked.key.shape[-2] + asked.query.shape[-2]
+        options["local_window_size"] = tuple(
+            keys if radius == -1 else radius for radius in asked.window
+        )
     output = jax.nn.dot_product_attention(
         query,
         key,
