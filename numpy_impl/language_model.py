@@ -105,8 +105,10 @@ class LanguageModel:
         check_ids(ids, self.token.shape[0], self.position.shape[0])
         T = ids.shape[-1]
         # The standard takes by a row of numbers alone.
-        rows = np.take(self.token, np.reshape(ids, (-1,)), axis=0)
-        taken = np.reshape(rows, (*ids.shape, rows.shape[-1]))
+        taken = np.reshape(
+            np.take(self.token, np.reshape(ids, (-1,)), axis=0),
+            (*ids.shape, self.token.shape[-1]),
+        )
         return taken + self.position[:T, :]
 
     def unembed(self, x: Array) -> Array:

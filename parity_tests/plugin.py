@@ -32,7 +32,8 @@ def pytest_ignore_collect(
     collection_path: Path, config: pytest.Config
 ) -> bool | None:
     """With --impl, leave out the tests of this project's own versions."""
-    if config.getoption("--impl") is None or collection_path.parent != HERE:
+    name = collection_path.name
+    if collection_path.parent != HERE or not name.startswith("test_"):
         return None
-    own = collection_path.name.startswith("test_")
-    return True if own and collection_path.name != PORT_TESTS else None
+    of_port = config.getoption("--impl") is not None
+    return None if of_port == (name == PORT_TESTS) else True
