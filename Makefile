@@ -2,7 +2,10 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: lesson test ports libraries fuzz
+# How Sphinx calls the two languages of the book.
+SITE = .venv/site
+
+.PHONY: lesson test ports libraries docs test-docs fuzz
 
 lesson: .venv/stamp
 	$(BIN)/python attention.py
@@ -32,6 +35,27 @@ ports: .venv/stamp
 libraries: .venv/stamp
 	$(BIN)/python -m pip install --constraint constraints.txt '.[libraries]'
 	$(BIN)/python -m parity_tests libraries --pages docs
+
+# The book, in both languages, into .venv/site; warnings are errors.
+docs: .venv/docs
+	$(BIN)/python docs/book/matched.py
+	rm -rf $(SITE)
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/../doctrees/en \
+		-D language=en docs/en $(SITE)/en
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/../doctrees/zh \
+		-D language=zh_TW docs/zh_Hant $(SITE)/zh_Hant
+	cp docs/book/start.html $(SITE)/index.html
+	@echo "$(SITE)/index.html: or python -m http.server -d $(SITE)"
+
+# The built book in a browser, where there is one.
+test-docs: docs
+	MYPYPATH=docs $(BIN)/mypy --strict docs/book docs/conf.py
+	$(BIN)/python -m pytest -q docs/book/test_book.py
+
+.venv/docs: .venv/stamp
+	$(BIN)/python -m pip install --constraint constraints.txt \
+		--editable '.[docs]' 'playwright>=1.50'
+	touch $@
 
 # 10 000 bad calls a side, and new inputs for every law.
 fuzz: .venv/stamp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,11 +23,22 @@ from .ports import (
     load,
 )
 from .report import bar, described, quiet, write_json
-from .suite import CONCEPTS, Outcome, belongs, chosen, explain, places, run
+from .suite import (
+    CONCEPTS,
+    Outcome,
+    belongs,
+    chosen,
+    explain,
+    nothing_like,
+    places,
+    run,
+)
 from .workers import Answer, Found, Worker, WorkerError, answers
 
 # Seconds that one check of a port may take.
 LIMIT = 60.0
+# Failures that are printed; a single mistake can make hundreds.
+MOST = 20
 
 
 class Ready(NamedTuple):
@@ -114,11 +126,7 @@ def check(
     """Check a port, print the table, return 0 if nothing is wrong."""
     wanted = {str(place) for place in chosen(concept, case, judge)}
     if not wanted:
-        print(
-            "check: no check has this concept, judge and case; --case is "
-            "the name after the comma",
-            file=sys.stderr,
-        )
+        print(f"check: {nothing_like(concept, case)}", file=sys.stderr)
         return 2
     try:
         expected = expected_failures(port)
@@ -165,9 +173,19 @@ def printed(port: Port, verdict: Verdict) -> None:
     """Print the table, each failure, and what else is wrong."""
     console = Console(width=None if sys.stdout.isatty() else 79)
     console.print(table(port, verdict))
-    for outcome in verdict.failures():
+    failures = verdict.failures()
+    for outcome in failures[:MOST]:
         console.print(
             outcome.failure, markup=False, highlight=False, soft_wrap=True
+        )
+    if len(failures) > MOST:
+        console.print(f"and {len(failures) - MOST} more: --json FILE has all")
+    waits = Counter(o.missing for o in verdict.outcomes if o.missing)
+    if waits:
+        first = ", ".join(f"{name} {n}" for name, n in waits.most_common(8))
+        more = " ..." if len(waits) > 8 else ""
+        console.print(
+            f"not there yet: {first}{more}", markup=False, highlight=False
         )
     for label, entries in (
         ("expected to fail, and passed", verdict.stale()),

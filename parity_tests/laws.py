@@ -522,7 +522,7 @@ def a_repeated_row_may_be_broadcast(
     elif isinstance(row, np.ndarray):
         arguments["query"] = np.broadcast_to(row, inputs.query.shape)
     else:
-        arguments["query"] = version.package.from_numpy(repeated)
+        arguments["query"] = version.array(repeated, dtype)
     got = version.numpy(version.function(ATTENTION)(**arguments))
     error = errors_of(one, dtype)["output"]
     bound = 2 * np.broadcast_to(error, expected.shape)

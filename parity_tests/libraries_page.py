@@ -136,9 +136,9 @@ def card_lines(
     names = [f"{card.name} {card.version}" for card in cards]
     lines = header([words["probe"], *names])
     lines.append(row([words["layout"], *(card.layout for card in cards)]))
-    for probe in probes():
+    for number, probe in enumerate(probes(), 1):
         name = str(probe)
-        link = f"[{told(name, language)}](#{anchor(name)})"
+        link = f"[{told(name, language)}](#call-{number})"
         own = [shown(card.cells[name], language) for card in cards]
         lines.append(row([link, *own]))
     for dtype in ALL_DTYPES:
@@ -182,15 +182,10 @@ def shown(cell: Cell, language: str) -> str:
     return f"{mark}{text}{mark}"
 
 
-def anchor(name: str) -> str:
-    """Return the name of a probe as a place on the page."""
-    return "call-" + re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
 def calls(words: dict[str, str], language: str) -> list[str]:
     """Return the call behind each line, and what is right."""
     lines = []
-    for probe in probes():
+    for number, probe in enumerate(probes(), 1):
         asked = probe.asked
         parts = [
             f"query {listed(asked.query)}",
@@ -208,9 +203,10 @@ def calls(words: dict[str, str], language: str) -> list[str]:
         )
         result = told("refused", language) if right is None else f"{right}"
         name = told(str(probe), language)
-        lines.append(f'<a id="{anchor(str(probe))}"></a>')
-        lines.append(f"**{name}**: `{', '.join(parts)}`")
-        lines += [f"→ {words['right']}: `{result}`", ""]
+        # A heading that every reader of Markdown makes the same name of.
+        lines += [f"### Call {number}", "", f"{name}:", ""]
+        lines += [f"- `{part}`" for part in parts]
+        lines += [f"- → {words['right']} `{result}`", ""]
     return lines
 
 

@@ -26,6 +26,8 @@ class Library(NamedTuple):
     array: str
     from_numpy: str
     to_numpy: str
+    # What has to be said to it before anything else.
+    setup: str = ""
 
 
 NOT_YET = "raise NotImplementedError"
@@ -36,6 +38,9 @@ KNOWN = {
         "jnp.ndarray",
         "return jnp.asarray(array)",
         "return np.asarray(array)",
+        "import jax\n\n"
+        "# Without it JAX has no float64.\n"
+        'jax.config.update("jax_enable_x64", True)\n',
     ),
     "mlx": Library(
         "import mlx.core as mx",
@@ -123,7 +128,7 @@ def skeleton(room: str, library: str) -> str:
         return start + text[text.index("\n\nfrom ") :]
     unknown = Library(f"import {library}", "Any", NOT_YET, NOT_YET)
     known = KNOWN.get(library, unknown)
-    text = emptied(text)
+    text = emptied(text, room)
     if room == "arrays":
         text = with_entrance(text, known)
     else:
@@ -131,8 +136,10 @@ def skeleton(room: str, library: str) -> str:
     return pruned(text, kept=known.line)
 
 
-def emptied(text: str) -> str:
+def emptied(text: str, room: str) -> str:
     """Return a room's text with every body replaced; private ones are gone.
+
+    What is raised in its place names the function.
 
     The lines outside of bodies stay as they are, comments among them.
     """
@@ -148,7 +155,8 @@ def emptied(text: str) -> str:
         begin = begin or node.body[0].lineno - 1
         indent = " " * (node.col_offset + 4)
         if first or documented:
-            lines[begin : node.end_lineno] = [f"{indent}{NOT_YET}"]
+            name = f'("{room}.{node.name}")'
+            lines[begin : node.end_lineno] = [f"{indent}{NOT_YET}{name}"]
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
@@ -177,12 +185,13 @@ def with_entrance(text: str, known: Library) -> str:
         text = re.sub(line, f"{name}: TypeAlias = {kind}", text, count=1)
     text = text.replace(": here, as it is.", ".")
     both = IMPORT if known.line in IMPORT else f"{IMPORT}{known.line}\n"
-    return text.replace(IMPORT, both)
+    text = text.replace(IMPORT, both)
+    return text.replace("\n# As texts:", f"\n{known.setup}\n# As texts:")
 
 
 def filled(text: str, name: str, body: str) -> str:
     """Return a text in which one function has a body."""
-    pattern = rf"(def {name}\(.*?){NOT_YET}"
+    pattern = rf'(def {name}\(.*?){NOT_YET}\(".*?"\)'
     return re.sub(pattern, rf"\g<1>{body}", text, count=1, flags=re.S)
 
 

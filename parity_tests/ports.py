@@ -133,6 +133,13 @@ def dtypes_of(version: Version, declared: Any) -> tuple[str, ...]:
             f"DTYPES of {version} is {declared!r}, expected some of "
             f"{', '.join(ALL_DTYPES)}"
         )
+    for dtype in declared:
+        came = version.comes_back_as(dtype)
+        if came not in (None, dtype):
+            raise PortError(
+                f"DTYPES of {version} has {dtype}, but what from_numpy makes "
+                f"of it comes back from to_numpy as {came}"
+            )
     return tuple(declared)
 
 

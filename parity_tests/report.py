@@ -15,7 +15,15 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from .suite import CONCEPTS, JUDGES, Outcome, applies, chosen, run
+from .suite import (
+    CONCEPTS,
+    JUDGES,
+    Outcome,
+    applies,
+    chosen,
+    nothing_like,
+    run,
+)
 from .versions import VERSIONS
 
 
@@ -33,11 +41,7 @@ def report(
         if applies(place, version)
     ]
     if not pairs:
-        print(
-            "report: no check has this concept, judge and case; "
-            "--case is the name after the comma",
-            file=sys.stderr,
-        )
+        print(f"report: {nothing_like(concept, case)}", file=sys.stderr)
         return 2
     outcomes = [
         run(place, version) for place, version in tracked(pairs, "checks")

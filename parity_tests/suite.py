@@ -16,13 +16,16 @@ all run the same places.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 import re
 import shlex
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import checks
@@ -187,6 +190,18 @@ def chosen(
         yield place
 
 
+def nothing_like(concept: str | None, case: str | None) -> str:
+    """Return why nothing was chosen, with names that are near."""
+    text = (
+        "no check has this concept, judge and case; --case is the name "
+        "after the comma"
+    )
+    names = {str(p.case) for p in chosen(concept)} - {"None"}
+    names |= {p.check.name for p in chosen(concept)}
+    near = difflib.get_close_matches(case or "", sorted(names), n=3)
+    return f"{text}: {' or '.join(map(repr, near))}?" if near else text
+
+
 def run(place: Place, version: Version) -> Outcome:
     """Run one version at one place."""
     trial = Trial(version, place.case)
@@ -202,7 +217,9 @@ def run(place: Place, version: Version) -> Outcome:
         text = str(error) or "an assertion failed"
         failure = explain(place, version.name, version.command, text)
     except Exception as error:  # a check must survive whatever a port does
-        text = f"{type(error).__name__}: {error}"
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        text = f"{type(error).__name__}: {error} ({where})"
         failure = explain(place, version.name, version.command, text)
     return Outcome(place, version.name, trial.share, failure, missing)
 

@@ -43,7 +43,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
     own = request.config.stash[WORKER]
     yield own
-    own.end()
+    own.close()
 
 
 def test_place_of_the_port(

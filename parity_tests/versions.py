@@ -114,14 +114,18 @@ class Version:
 
     def carries(self, dtype: str) -> bool:
         """Return whether a dtype comes through the library as it went in."""
+        return self.comes_back_as(dtype) == dtype
+
+    def comes_back_as(self, dtype: str) -> str | None:
+        """Return the dtype that comes out where this one goes in, or None."""
         if dtype == "bfloat16":
-            return False
+            return None
         try:
             own = self.package.from_numpy(np.zeros(1, dtype))
-            return bool(self.package.to_numpy(own).dtype == dtype)
+            return str(np.asarray(self.package.to_numpy(own)).dtype)
         except Exception:
             # Libraries refuse what they lack in many ways.
-            return False
+            return None
 
     def is_array(self, candidate: object) -> bool:
         """Return whether something is an array of the library."""

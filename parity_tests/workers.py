@@ -60,6 +60,7 @@ class Worker:
     ) -> None:
         self.name, self.limit = name, limit
         self._start, self._given = start, given
+        self._over = False
         self._begin()
 
     def _begin(self) -> None:
@@ -93,14 +94,23 @@ class Worker:
 
     def ask(self, question: Any) -> Found:
         """Ask; a new process is there for it, if the last one has ended."""
+        if self._over:
+            return Found(None, "nobody is asked any more")
         if self._own.closed or not self._process.is_alive():
             self._begin()
         try:
             self._own.send(question)
         except OSError:
+            if self._over:
+                return Found(None, "nobody is asked any more")
             self._begin()
             self._own.send(question)
         return self._answer(self.limit)
+
+    def close(self) -> None:
+        """End the process, and start no other."""
+        self._over = True
+        self.end()
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -144,5 +154,7 @@ def answers(
                 raise found
             yield found
     finally:
+        while not waiting.empty():
+            waiting.get_nowait()
         for worker in workers:
-            worker.end()
+            worker.close()

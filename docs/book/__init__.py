@@ -1,0 +1,292 @@
+"""The book's directives: what a page shows comes from the real files.
+
+    ```{sides} softmax.softmax      a function as both sides have it
+    ```{ran} attention.py exercise 1      what running it prints
+    ```{break} no maximum subtracted      a fault, and what turns red
+    ```{answer} Question            folded away
+
+All of it is made when the book is built; what has gone, or stands on one
+side only, ends the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
+from sphinx.util.docutils import SphinxDirective
+
+from .search import search_traditional_chinese
+
+ROOT = Path(__file__).parents[2]
+SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
+# What the same method is called on the other side.
+IDIOM = {"__call__": "forward"}
+
+
+class BookError(Exception):
+    """What a page asks for and is not there."""
+
+
+def source(package: str, path: str) -> list[str]:
+    """Return a function, or a class, in its steps: head, then statements.
+
+    `path` is room.function, room.Class or room.Class.method.
+    """
+    room, *names = path.split(".")
+    file = ROOT / package / f"{room}.py"
+    text = file.read_text(encoding="utf-8")
+    found: Any = ast.parse(text)
+    for name in names:
+        wanted = {name}
+        if package == "torch_impl":
+            wanted.add(IDIOM.get(name, name))
+        own = [n for n in found.body if getattr(n, "name", None) in wanted]
+        if not own:
+            raise BookError(f"{path} is not in {package}/{room}.py")
+        found = own[0]
+    lines = text.splitlines()[found.lineno - 1 : found.end_lineno]
+    shift = found.lineno
+    # A class is one step a method; a function is one step a statement.
+    documented = int(ast.get_docstring(found) is not None)
+    starts = [node.lineno - shift for node in found.body[documented:]]
+    ends = [*starts[1:], len(lines)]
+    parts = [lines[: starts[0]]]
+    parts += [lines[a:b] for a, b in zip(starts, ends, strict=True)]
+    return ["\n".join(part).rstrip() for part in parts]
+
+
+def sides(path: str) -> str:
+    """Return both sides of a function as HTML, aligned step by step."""
+    columns = {
+        label: source(package, path) for label, package in SIDES.items()
+    }
+    rows = max(map(len, columns.values()))
+    bridge = PygmentsBridge("html")
+    parts = [f'<div class="sides" style="--rows: {rows + 1}">']
+    for label, steps in columns.items():
+        room = path.split(".")[0]
+        parts.append('<div class="side">')
+        file = f"{SIDES[label]}/{room}.py"
+        parts.append(f'<p class="side-name">{label} <code>{file}</code></p>')
+        for number in range(rows):
+            text = steps[number] if number < len(steps) else ""
+            code = bridge.highlight_block(text, "python") if text else ""
+            parts.append(f'<div class="step">{code}</div>')
+        parts.append("</div>")
+    return "".join([*parts, "</div>"])
+
+
+class Sides(SphinxDirective):
+    """A function as both sides have it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the two columns."""
+        path = self.arguments[0]
+        room = path.split(".")[0]
+        for package in SIDES.values():
+            self.env.note_dependency(str(ROOT / package / f"{room}.py"))
+        try:
+            text = sides(path)
+        except (BookError, OSError) as error:
+            raise self.error(str(error)) from error
+        return [nodes.raw("", text, format="html")]
+
+
+class Ran(SphinxDirective):
+    """What running a file of the project prints."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Run it, in the page's language, and return what it printed."""
+        words = shlex.split(self.arguments[0])
+        self.env.note_dependency(str(ROOT / "attention.py"))
+        shown = f"$ python {self.arguments[0]}"
+        if words[0] == "attention.py":
+            zh = str(self.config.language).startswith("zh")
+            words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+            check=False,
+        )
+        if done.returncode != 0:
+            raise self.error(f"{shown} ends with {done.stderr[-500:]}")
+        text = f"{shown}\n{done.stdout.strip()}"
+        block = nodes.literal_block(text, text, language="text")
+        block["classes"].append("ran")
+        return [block]
+
+
+WORDS = {
+    "en": {
+        "change": "In {file}, replace",
+        "by": "by",
+        "red": "What turns red, among others:",
+        "report": "A public report:",
+        "break": "Break it yourself",
+    },
+    "zh_TW": {
+        "change": "在 {file} 裡，把",
+        "by": "換成",
+        "red": "會變紅的檢查，例如：",
+        "report": "公開的錯誤回報：",
+        "break": "自己弄壞看看",
+    },
+}
+
+
+class Break(SphinxDirective):
+    """A fault of the bank: the change, and what turns red.
+
+    The text in it says what goes wrong, in the page's language.
+    """
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Apply the fault to a copy, run the suite on it, show it."""
+        from parity_tests.bank import FAULTS
+        from parity_tests.faults import tried
+        from parity_tests.report import quiet
+
+        name = self.arguments[0]
+        found = [fault for fault in FAULTS if fault.name == name]
+        if not found:
+            raise self.error(f"{name!r} is no fault of the bank")
+        fault = found[0]
+        with quiet():
+            failures = tried(fault, enough=3)
+        if not failures:
+            raise self.error(f"{name!r} turns nothing red")
+        words = WORDS[self.config.language]
+        box = nodes.admonition(classes=["break"])
+        box += nodes.title(text=words["break"])
+        self.state.nested_parse(self.content, self.content_offset, box)
+        package = SIDES["NumPy" if fault.side == "numpy" else "PyTorch"]
+        file = f"{package}/{fault.room}.py"
+        for label, text in (
+            (words["change"].format(file=file), fault.before),
+            (words["by"], fault.after),
+        ):
+            box += nodes.paragraph(text=label)
+            box += nodes.literal_block(text, text, language="python")
+        box += nodes.paragraph(text=words["red"])
+        places = nodes.bullet_list()
+        for outcome in failures:
+            item = nodes.paragraph()
+            item += nodes.literal(text=str(outcome.place))
+            places += nodes.list_item("", item)
+        box += places
+        if fault.report:
+            repository, number = fault.report.split("#")
+            line = nodes.paragraph(text=words["report"] + " ")
+            address = f"https://github.com/{repository}/issues/{number}"
+            line += nodes.reference(text=fault.report, refuri=address)
+            box += line
+        return [box]
+
+
+class Answer(SphinxDirective):
+    """An answer that is folded away below its question."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the question, and the answer in a fold."""
+        question = html.escape(self.arguments[0])
+        start = f'<details class="answer"><summary>{question}</summary>'
+        inner = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, inner)
+        return [
+            nodes.raw("", start, format="html"),
+            inner,
+            nodes.raw("", "</details>", format="html"),
+        ]
+
+
+class Figure(SphinxDirective):
+    """A live figure: a still picture, which a script brings to life."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place of the figure with its picture in it."""
+        from . import pictures
+
+        name = self.arguments[0]
+        made = getattr(pictures, name, None)
+        if made is None:
+            raise self.error(f"there is no picture {name!r}")
+        zh = str(self.config.language).startswith("zh")
+        text = made("zh_Hant" if zh else "en")
+        body = f'<figure class="live" data-figure="{name}">{text}</figure>'
+        return [nodes.raw("", body, format="html")]
+
+
+def inline_math(self: Any, node: Any) -> None:
+    """Write a formula in a line as MathML."""
+    self.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def block_math(self: Any, node: Any) -> None:
+    """Write a formula of its own as MathML."""
+    self.body.append(convert(node.astext(), display="block"))
+    raise nodes.SkipNode
+
+
+def other_language(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: Any,
+) -> None:
+    """Give each page the address of itself in the other language."""
+    folder, label = {
+        "en": ("zh_Hant", "繁體中文"),
+        "zh_TW": ("en", "English"),
+    }[app.config.language]
+    depth = pagename.count("/") + 1
+    context["other_page"] = f"{'../' * depth}{folder}/{pagename}.html"
+    context["other_language"] = label
+    context["other_tag"] = "en" if folder == "en" else "zh-Hant-TW"
+    context["language"] = "zh-Hant-TW" if folder == "en" else "en"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add everything to Sphinx."""
+    app.add_directive("sides", Sides)
+    app.add_directive("ran", Ran)
+    app.add_directive("break", Break)
+    app.add_directive("answer", Answer)
+    app.add_directive("live", Figure)
+    app.add_html_math_renderer(
+        "mathml", (inline_math, None), (block_math, None)
+    )
+    app.connect("html-page-context", other_language)
+    search_traditional_chinese(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

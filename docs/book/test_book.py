@@ -1,0 +1,265 @@
+"""The book as a reader meets it: built, served on loopback, in a browser.
+
+`make test-docs` builds it first. Without a browser (Chromium, named by
+CHROMIUM or found on the path) what needs one is skipped, and says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / ".venv" / "site"
+sys.path.insert(0, str(ROOT / "docs"))
+
+from book import BookError, matched, sides, source  # noqa: E402 # found now
+from numpy_impl import lesson, softmax  # noqa: E402
+
+LANGUAGES = {"en": "en", "zh_Hant": "zh-Hant-TW"}
+PAGES = sorted(path.stem for path in (ROOT / "docs" / "en").glob("*.md"))
+WIDTHS = (360, 800, 1400)
+LARGEST = 500_000
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "google-chrome"))), None
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+in_a_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here: set CHROMIUM to its path"
+)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the site on loopback."""
+    assert SITE.is_dir(), "make docs builds the site first"
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: Any) -> None:
+            """Say nothing."""
+
+    handler = functools.partial(Quiet, directory=str(SITE))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Return a browser without a window."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        found = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_without_an_error(
+    browser: Any, address: str, language: str, page: str
+) -> None:
+    """At each width, from this host alone, and not too large."""
+    for width in WIDTHS:
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        said: list[str] = []
+        asked: list[str] = []
+        sizes: list[int] = []
+        tab.on("console", lambda m, s=said: s.append(f"{m.type}: {m.text}"))
+        tab.on("pageerror", lambda error, s=said: s.append(str(error)))
+        tab.on("request", lambda r, a=asked: a.append(r.url))
+        tab.on("response", lambda r, z=sizes: z.append(len(r.body())))
+        tab.goto(f"{address}/{language}/{page}.html", wait_until="load")
+        tab.wait_for_load_state("networkidle")
+        assert not said, said
+        assert all(url.startswith(address) for url in asked), asked
+        assert sum(sizes) <= LARGEST, sum(sizes)
+        tag = tab.evaluate("document.documentElement.lang")
+        assert tag == LANGUAGES[language]
+        wide = tab.evaluate("document.querySelector('article').scrollWidth")
+        assert wide <= width, f"{page} is {wide} wide at {width}"
+        tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_columns_are_aligned_where_there_is_room(
+    browser: Any, address: str, language: str
+) -> None:
+    """Step by step side by side on a wide page, stacked on a narrow one."""
+    for width, beside in ((1400, True), (360, False)):
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab.goto(f"{address}/{language}/query-and-key.html")
+        tops = tab.evaluate(
+            "[...document.querySelectorAll('.sides')].map(block =>"
+            " [...block.querySelectorAll('.side')].map(side =>"
+            " [...side.querySelectorAll('.step')].map(step =>"
+            " step.getBoundingClientRect().top)))"
+        )
+        assert len(tops) == 2
+        for one, other in tops:
+            assert len(one) == len(other) > 1
+            pairs = zip(one, other, strict=True)
+            level = [abs(a - b) < 1 for a, b in pairs]
+            assert all(level) if beside else not any(level)
+        tab.close()
+
+
+@in_a_browser
+def test_hovering_a_name_shows_it_on_both_sides(
+    browser: Any, address: str
+) -> None:
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto(f"{address}/en/query-and-key.html")
+    tab.locator(".sides span.n", has_text="query").first.hover()
+    marked = tab.locator(".sides span.same")
+    assert marked.count() >= 4
+    assert set(marked.all_text_contents()) == {"query"}
+    tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_query_is_moved_by_keys_and_by_hand(
+    browser: Any, address: str, language: str
+) -> None:
+    """The weights shown are numpy_impl's for where the query has come."""
+    tab = browser.new_page(viewport={"width": 1400, "height": 2000})
+    tab.goto(f"{address}/{language}/query-and-key.html")
+    figure = tab.locator("figure[data-figure=query][data-weights]")
+    figure.wait_for()
+    handle = figure.locator(".handle")
+    handle.focus()
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "Shift+ArrowUp"):
+        tab.keyboard.press(key)
+    compare(figure, [0.8, 0.6])
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    tab.mouse.move(x - 60, y + 30, steps=3)
+    tab.mouse.up()
+    moved = handle.get_attribute("aria-valuetext")
+    asked = [float(number) for number in moved.split(",")]
+    assert asked[0] < 0.8
+    assert asked[1] < 0.6
+    compare(figure, asked, within=0.01)
+    tab.close()
+
+
+def compare(figure: Any, asked: list[float], within: float = 1e-9) -> None:
+    """Compare a figure's weights with those of numpy_impl."""
+    got = json.loads(figure.get_attribute("data-weights"))
+    right = softmax.softmax(np.asarray(lesson.KEYS) @ np.asarray(asked))
+    assert np.all(np.abs(got - right) <= within), (got, right)
+    shown = figure.locator("[data-weight]").all_text_contents()
+    assert shown == [f"{weight:.2f}" for weight in got]
+
+
+@in_a_browser
+def test_the_scale_is_moved(browser: Any, address: str) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}/en/scale.html")
+    figure = tab.locator("figure[data-figure=scale][data-weights]")
+    figure.wait_for()
+    figure.locator("input").fill("5")
+    compare(figure, [5 * number for number in lesson.QUERY])
+    tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_can_be_read_without_a_script(
+    browser: Any, address: str, language: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/{language}/query-and-key.html")
+    picture = tab.locator("figure.live svg").bounding_box()
+    assert picture["height"] > 100
+    assert tab.locator("details.answer").count() > 0
+    context.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize(
+    ("language", "word", "page"),
+    [("zh_Hant", "遮罩", "causal-mask"), ("en", "softmax", "query-and-key")],
+)
+def test_search_finds(
+    browser: Any, address: str, language: str, word: str, page: str
+) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}/{language}/search.html?q={word}")
+    tab.locator(f"#search-results a[href*='{page}']").first.wait_for()
+    tab.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_link_leads_somewhere(language: str) -> None:
+    """Within the site; others are addresses of the web."""
+    for page in (SITE / language).glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for link in re.findall(r'(?:href|src)="([^"]+)"', text):
+            if re.match(r"https?:|data:|mailto:|#", link):
+                continue
+            path = link.split("#")[0].split("?")[0]
+            assert (page.parent / path).is_file(), f"{page.name}: {link}"
+
+
+def test_the_other_language_is_one_click_away() -> None:
+    for page in PAGES:
+        for language, other in (("en", "zh_Hant"), ("zh_Hant", "en")):
+            path = SITE / language / f"{page}.html"
+            text = path.read_text(encoding="utf-8")
+            assert f'href="../{other}/{page}.html"' in text, path
+
+
+def test_both_languages_have_the_same_pages() -> None:
+    assert not list(matched.problems())
+
+
+def test_what_is_not_matched_is_found(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    for language in ("en", "zh_Hant"):
+        shutil.copytree(ROOT / "docs" / language, docs / language)
+    with (docs / "en" / "head.md").open("a", encoding="utf-8") as file:
+        file.write("\nMore.\n")
+    with (docs / "zh_Hant" / "cost.md").open("a", encoding="utf-8") as file:
+        file.write("\n這是默認的。\n")
+    (docs / "zh_Hant" / "scale.md").unlink()
+    found = list(matched.problems(docs))
+    assert len(found) == 3, found
+    assert any("scale.md is missing" in line for line in found)
+    assert any("head.md has changed" in line for line in found)
+    assert any("默認, expected 預設" in line for line in found)
+    matched.match(["head"], docs)
+    assert len(list(matched.problems(docs))) == 2
+
+
+def test_what_stands_on_one_side_only_ends_the_build() -> None:
+    assert sides("softmax.softmax").count('class="step"') == 6
+    with pytest.raises(BookError, match="is not in torch_impl"):
+        sides("softmax.softmax_backward")
+    assert "def forward" in source("torch_impl", "head.Head")[-1]

@@ -1,0 +1,30 @@
+"""How the book is built: `make docs`, once for each language."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+# The book's own directives, and the project that they show.
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+project = "attention, written twice"
+author = "the authors of attention, written twice"
+html_title = project
+extensions = ["myst_parser", "sphinx_design", "book"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+# Nothing is loaded from another host: MathML in place of a script.
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_static_path = [str(HERE / "book" / "static"), str(HERE / "live")]
+html_css_files = ["book.css"]
+html_js_files = [("book.js", {"defer": "defer"})]
+templates_path = [str(HERE / "book" / "templates")]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_show_copyright = False
+html_favicon = str(HERE / "book" / "static" / "favicon.svg")
+pygments_style = "friendly"
