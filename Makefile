@@ -35,6 +35,7 @@ ports: .venv/stamp
 libraries: .venv/stamp
 	$(BIN)/python -m pip install --constraint constraints.txt '.[libraries]'
 	$(BIN)/python -m parity_tests libraries --pages docs
+	$(BIN)/python docs/book/matched.py --matched libraries
 
 # The book, in both languages, into .venv/site; warnings are errors.
 docs: .venv/docs

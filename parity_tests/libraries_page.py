@@ -94,6 +94,7 @@ CHINESE = {
     "refused": "拒絕",
     "right": "正確",
     "float64 with the error of float32": "float64，誤差卻是 float32 的",
+    "float results are float32": "結果是 float32",
     "half types are rounded on the way": "在中途捨入",
     "a row with nothing to see": "什麼都看不到的列",
 }

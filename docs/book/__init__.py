@@ -26,6 +26,7 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
+from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
 ROOT = Path(__file__).parents[2]
@@ -270,6 +271,8 @@ def other_language(
         "en": ("zh_Hant", "繁體中文"),
         "zh_TW": ("en", "English"),
     }[app.config.language]
+    lesson = lesson_pages(Path(app.srcdir))
+    context["notebook"] = f"{pagename}.ipynb" if pagename in lesson else ""
     depth = pagename.count("/") + 1
     context["other_page"] = f"{'../' * depth}{folder}/{pagename}.html"
     context["other_language"] = label
@@ -288,5 +291,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "mathml", (inline_math, None), (block_math, None)
     )
     app.connect("html-page-context", other_language)
+    app.connect("build-finished", write_notebooks)
     search_traditional_chinese(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

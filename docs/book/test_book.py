@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -234,6 +235,41 @@ def test_the_other_language_is_one_click_away() -> None:
             path = SITE / language / f"{page}.html"
             text = path.read_text(encoding="utf-8")
             assert f'href="../{other}/{page}.html"' in text, path
+
+
+def code_of(path: Path) -> str:
+    """Return all code of a notebook."""
+    made = json.loads(path.read_text(encoding="utf-8"))
+    cells = [c for c in made["cells"] if c["cell_type"] == "code"]
+    return "\n\n".join(cell["source"] for cell in cells)
+
+
+NOTEBOOKS = sorted(path.stem for path in (SITE / "en").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
+    """All its code in one process; the other language has the same code."""
+    code = code_of(SITE / "en" / f"{name}.ipynb")
+    other = code_of(SITE / "zh_Hant" / f"{name}.ipynb")
+    assert other.replace("'zh-Hant'", "'en'") == code
+    script = tmp_path / "cells.py"
+    script.write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-800:]
+    assert "# torch_impl" in done.stdout
+
+
+def test_there_are_notebooks() -> None:
+    assert len(NOTEBOOKS) >= 5
 
 
 def test_both_languages_have_the_same_pages() -> None:

@@ -1,0 +1,138 @@
+"""Each page of the lesson as a notebook, to run and to change.
+
+A page's text becomes cells of text, and its directives cells of code: both
+sides of a function printed from the real files, what running it prints, a
+fault tried. Plain Python, without a magic of the notebook's own, so that a
+test can run it without one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+DIRECTIVE = re.compile(
+    r"^(?P<fence>`{3,})\{(?P<name>\w+)\} *(?P<argument>.*?)\n"
+    r"(?P<content>.*?)\n?(?P=fence)$",
+    re.M | re.S,
+)
+START = """\
+# In the folder of the project, or with it installed.
+import inspect
+import subprocess
+import sys
+
+import numpy_impl
+import torch_impl
+
+
+def both(path):
+    for package in (numpy_impl, torch_impl):
+        found = package
+        for name in path.split("."):
+            found = getattr(found, name)
+        print(f"# {package.__name__}")
+        print(inspect.getsource(found))
+
+
+def ran(*words):
+    command = [sys.executable, "-m", *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    print(done.stdout)
+"""
+
+
+def notebook(page: str, language: str) -> dict[str, Any]:
+    """Return a page as a notebook."""
+    page = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.S)
+    cells = [code(START)]
+    place = 0
+    for found in DIRECTIVE.finditer(page):
+        cells += words(page[place : found.start()])
+        cells += cells_of(found, language)
+        place = found.end()
+    cells += words(page[place:])
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    return {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {
+                "display_name": "Python 3",
+                "language": "python",
+                "name": "python3",
+            }
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
+    """Return what a directive becomes."""
+    name, argument = found["name"], found["argument"]
+    if name == "sides":
+        return [code(f'both("{argument}")')]
+    if name == "ran":
+        tag = "zh-Hant" if language.startswith("zh") else "en"
+        file, *more = argument.split()
+        given = [file.removesuffix(".py"), *more, "--plain", "--lang", tag]
+        return [code(f"ran(*{given!r})")]
+    if name == "break":
+        given = ["parity_tests", "faults", "--quick", "--only", argument]
+        return [*words(found["content"]), code(f"ran(*{given!r})")]
+    if name == "answer":
+        inner = DIRECTIVE.search(found["content"])
+        text = DIRECTIVE.sub("", found["content"]).strip()
+        fold = (
+            f"<details><summary>{argument}</summary>\n\n{text}\n\n</details>"
+        )
+        return [*words(fold), *(cells_of(inner, language) if inner else [])]
+    # What moves, moves in the book.
+    return []
+
+
+def words(text: str) -> list[dict[str, Any]]:
+    """Return a cell of text, none for no text."""
+    text = text.strip()
+    if not text:
+        return []
+    return [{"cell_type": "markdown", "metadata": {}, "source": text}]
+
+
+def code(text: str) -> dict[str, Any]:
+    """Return a cell of code that has not been run."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": text.strip(),
+    }
+
+
+def lesson_pages(folder: Path) -> list[str]:
+    """Return the pages of the lesson: those that show both sides."""
+    return sorted(
+        path.stem
+        for path in folder.glob("*.md")
+        if "```{sides}" in path.read_text(encoding="utf-8")
+    )
+
+
+def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
+    """Write a notebook beside each page of the lesson."""
+    if exception is not None:
+        return
+    for name in lesson_pages(Path(app.srcdir)):
+        text = (Path(app.srcdir) / f"{name}.md").read_text(encoding="utf-8")
+        made = notebook(text, str(app.config.language))
+        path = Path(app.outdir) / f"{name}.ipynb"
+        content = json.dumps(made, ensure_ascii=False, indent=1)
+        path.write_text(content + "\n", encoding="utf-8")
