@@ -214,7 +214,8 @@ def run(place: Place, version: Version) -> Outcome:
             text = f"there is no {missing}"
             failure = explain(place, version.name, version.command, text)
     except AssertionError as error:
-        text = str(error) or "an assertion failed"
+        # Where pytest has seen to the assertion, its expression follows.
+        text = str(error).split("\nassert ")[0] or "an assertion failed"
         failure = explain(place, version.name, version.command, text)
     except Exception as error:  # a check must survive whatever a port does
         last = traceback.extract_tb(error.__traceback__)[-1]
