@@ -2,6 +2,7 @@
 
     ```{sides} softmax.softmax      a function as both sides have it
     ```{ran} attention.py exercise 1      what running it prints
+    ```{shown}                      a few lines, and what they print
     ```{break} no maximum subtracted      a fault, and what turns red
     ```{answer} Question            folded away
 
@@ -116,25 +117,41 @@ class Ran(SphinxDirective):
         """Run it, in the page's language, and return what it printed."""
         words = shlex.split(self.arguments[0])
         self.env.note_dependency(str(ROOT / "attention.py"))
-        shown = f"$ python {self.arguments[0]}"
-        if words[0] == "attention.py":
-            zh = str(self.config.language).startswith("zh")
-            words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
-        done = subprocess.run(
-            [sys.executable, *words],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-            check=False,
-        )
-        if done.returncode != 0:
-            raise self.error(f"{shown} ends with {done.stderr[-500:]}")
-        text = f"{shown}\n{done.stdout.strip()}"
-        block = nodes.literal_block(text, text, language="text")
-        block["classes"].append("ran")
-        return [block]
+        zh = str(self.config.language).startswith("zh")
+        words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
+        text = f"$ python {self.arguments[0]}\n{printed(self, words)}"
+        return [nodes.literal_block(text, text, language="text")]
+
+
+def printed(directive: SphinxDirective, words: list[str]) -> str:
+    """Return what Python prints, in the project's folder."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+    if done.returncode != 0:
+        raise directive.error(f"{words} ends with {done.stderr[-500:]}")
+    return done.stdout.strip()
+
+
+class Shown(SphinxDirective):
+    """A few lines of Python, and what they print."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Run them, and return both."""
+        lines = "\n".join(self.content)
+        text = printed(self, ["-c", lines])
+        return [
+            nodes.literal_block(lines, lines, language="python"),
+            nodes.literal_block(text, text, language="text"),
+        ]
 
 
 WORDS = {
@@ -284,6 +301,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Add everything to Sphinx."""
     app.add_directive("sides", Sides)
     app.add_directive("ran", Ran)
+    app.add_directive("shown", Shown)
     app.add_directive("break", Break)
     app.add_directive("answer", Answer)
     app.add_directive("live", Figure)

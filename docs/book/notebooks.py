@@ -84,6 +84,8 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
         file, *more = argument.split()
         given = [file.removesuffix(".py"), *more, "--plain", "--lang", tag]
         return [code(f"ran(*{given!r})")]
+    if name == "shown":
+        return [code(found["content"])]
     if name == "break":
         given = ["parity_tests", "faults", "--quick", "--only", argument]
         return [*words(found["content"]), code(f"ran(*{given!r})")]

@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 
-from numpy_impl import lesson, softmax
+from numpy_impl import lesson, masks, softmax
 
 BAR, ROW = 180, 26
 UNIT = 120
@@ -70,6 +70,65 @@ def scale(language: str) -> str:
         f'data-scores="{json.dumps(scores.tolist())}" data-bar="{BAR}" '
         f'font-size="16" fill="currentColor">{drawn}</svg>'
     )
+
+
+QUERIES, KEYS, CELL = 4, 6, 44
+SWITCHES = {
+    "en": {
+        "causal": "causal",
+        "right": "lower right corner",
+        "left": "window to the left",
+        "hidden": "last keys are padding",
+        "table": "weights of 4 queries over 6 keys, all scores 0",
+    },
+    "zh_Hant": {
+        "causal": "因果",
+        "right": "靠右下角",
+        "left": "左邊的視窗",
+        "hidden": "最後幾個鍵是填充",
+        "table": "4 個查詢對 6 個鍵的權重，所有分數都是 0",
+    },
+}
+
+
+def mask(language: str) -> str:
+    """Return the weights of a causal mask, and its switches."""
+    words = SWITCHES[language]
+    seen = masks.causal_mask(QUERIES, KEYS)
+    weights = softmax.softmax(masks.mask_scores(0.0 * seen, seen))
+    box = '<label><input type="checkbox" name="{0}"{2} disabled> {1}</label> '
+    number = (
+        '<label>{1} <input type="number" name="{0}" value="{2}" min="{3}" '
+        'max="5" disabled></label> '
+    )
+    parts = [
+        "<form>",
+        box.format("causal", words["causal"], " checked"),
+        box.format("right", words["right"], ""),
+        number.format("left", words["left"], -1, -1),
+        number.format("hidden", words["hidden"], 0, 0),
+        "</form>",
+        f'<svg viewBox="0 0 {KEYS * CELL} {QUERIES * CELL}" '
+        f'width="{KEYS * CELL}" height="{QUERIES * CELL}" font-size="14" '
+        f'role="img" aria-label="{words["table"]}">',
+    ]
+    for i, row in enumerate(weights.tolist()):
+        for j, weight in enumerate(row):
+            x, y = CELL * j, CELL * i
+            parts.append(
+                f'<rect data-cell="{i} {j}" x="{x}" y="{y}" width="{CELL}" '
+                f'height="{CELL}" fill="#0369a1" fill-opacity="{weight:.2f}" '
+                'stroke="currentColor" stroke-opacity="0.3"/>'
+                f'<text data-weight="{i} {j}" x="{x + CELL / 2}" '
+                f'y="{y + CELL / 2 + 5}" text-anchor="middle" '
+                f'fill="currentColor">{shown(weight)}</text>'
+            )
+    return "".join([*parts, "</svg>"])
+
+
+def shown(weight: float) -> str:
+    """Return a weight as the lesson prints it: exactly 0 is a dot."""
+    return f"{weight:.2f}" if weight > 0 else "·"
 
 
 def bars(names: list[str], weights: list[float], x: int, y: int) -> list[str]:

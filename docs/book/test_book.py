@@ -27,7 +27,7 @@ SITE = ROOT / ".venv" / "site"
 sys.path.insert(0, str(ROOT / "docs"))
 
 from book import BookError, matched, sides, source  # noqa: E402 # found now
-from numpy_impl import lesson, softmax  # noqa: E402
+from numpy_impl import lesson, masks, softmax  # noqa: E402
 
 LANGUAGES = {"en": "en", "zh_Hant": "zh-Hant-TW"}
 PAGES = sorted(path.stem for path in (ROOT / "docs" / "en").glob("*.md"))
@@ -186,6 +186,31 @@ def test_the_scale_is_moved(browser: Any, address: str) -> None:
     figure.wait_for()
     figure.locator("input").fill("5")
     compare(figure, [5 * number for number in lesson.QUERY])
+    tab.close()
+
+
+@in_a_browser
+def test_the_mask_is_switched(browser: Any, address: str) -> None:
+    """Corner, window and padding give the weights of numpy_impl's masks."""
+    tab = browser.new_page()
+    tab.goto(f"{address}/zh_Hant/causal-mask.html")
+    figure = tab.locator("figure[data-figure=mask][data-weights]")
+    figure.wait_for()
+    for corner, left, hidden in ((0, -1, 0), (1, -1, 0), (1, 1, 0), (0, 0, 4)):
+        figure.locator("[name=right]").set_checked(bool(corner))
+        figure.locator("[name=left]").fill(str(left))
+        figure.locator("[name=hidden]").fill(str(hidden))
+        align = ("upper_left", "lower_right")[corner]
+        seen = masks.combine_masks(
+            masks.causal_mask(4, 6, align),
+            masks.window_mask(4, 6, left, -1, align),
+            np.arange(6) < 6 - hidden,
+        )
+        right = softmax.softmax(masks.mask_scores(np.zeros((4, 6)), seen))
+        got = np.asarray(json.loads(figure.get_attribute("data-weights")))
+        assert np.allclose(got, right, rtol=0, atol=1e-12), (corner, left)
+        texts = figure.locator("[data-weight]").all_text_contents()
+        assert texts == [f"{w:.2f}" if w else "·" for w in got.ravel()]
     tab.close()
 
 

@@ -1,6 +1,6 @@
 // The live figures. Each has a still picture in the page, which is right as
 // it stands; what moves is computed by attention.mjs.
-import { dot, softmax } from "./attention.mjs";
+import { dot, seesByPosition, softmax } from "./attention.mjs";
 
 const show = (number) => number.toFixed(2);
 
@@ -83,7 +83,43 @@ function scale(figure) {
   move();
 }
 
-const FIGURES = { query, scale };
+/** Corner, window and padding as switches over a matrix of weights. */
+function mask(figure) {
+  const form = figure.querySelector("form");
+  const cells = [...figure.querySelectorAll("[data-cell]")];
+  const labels = [...figure.querySelectorAll("[data-weight]")];
+  const places = cells.map((cell) => cell.dataset.cell.split(" ").map(Number));
+  const L = 1 + Math.max(...places.map(([i]) => i));
+  const S = 1 + Math.max(...places.map(([, j]) => j));
+  function move() {
+    const { causal, right, left, hidden } = form.elements;
+    const shift = right.checked ? S - L : 0;
+    const options = {
+      causal: causal.checked,
+      window: [Number(left.value), -1],
+    };
+    const weights = Array.from({ length: L }, (_, i) =>
+      softmax(
+        Array.from({ length: S }, (_, j) => {
+          const seen = seesByPosition(i + shift, j, options);
+          return seen && j < S - Number(hidden.value) ? 0 : -Infinity;
+        }),
+      ),
+    );
+    places.forEach(([i, j], number) => {
+      const weight = weights[i][j];
+      cells[number].setAttribute("fill-opacity", weight);
+      labels[number].textContent = weight > 0 ? show(weight) : "·";
+    });
+    figure.dataset.weights = JSON.stringify(weights);
+  }
+  for (const control of form.elements) control.disabled = false;
+  form.addEventListener("input", move);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  move();
+}
+
+const FIGURES = { query, scale, mask };
 for (const figure of document.querySelectorAll("figure.live")) {
   FIGURES[figure.dataset.figure]?.(figure);
 }
