@@ -2069,4 +2069,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    # All is done: a Ctrl-C while Python ends would change the status alone.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(status)
