@@ -12,7 +12,7 @@ import importlib.metadata
 import logging
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ Array = NDArray[Any]
 # What a reading is: as the contract has it, a convention, a mistake.
 CONTRACT, OTHER, WRONG = "contract", "convention", "wrong"
 LACKS, REFUSED = "not offered", "refused"
+KINDS = (CONTRACT, OTHER, LACKS, REFUSED, WRONG)
 NAN = math.nan
 
 
@@ -56,7 +57,7 @@ class Probe:
     name: str
     asked: Asked
     readings: tuple[Reading, ...]
-    expected: str = field(default="")
+    expected: str = ""
 
     def __str__(self) -> str:
         """Return the name."""
@@ -312,7 +313,7 @@ def asked_of(inputs: Inputs, case: Case) -> Asked:
     query, key, value = (four_axes(a, batch or (1,)) for a in arrays)
     mask = inputs.attn_mask
     if mask is not None:
-        if mask.ndim < 2 or (mask.ndim < 4 and inputs.query.ndim > 4):
+        if mask.ndim < 2:
             raise Lacks("masks of fewer than two axes")
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     return Asked(

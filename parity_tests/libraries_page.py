@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from .libraries import CONTRACT, LACKS, OTHER, REFUSED, WRONG, Cell, probes
+from .libraries import (
+    CONTRACT,
+    KINDS,
+    LACKS,
+    OTHER,
+    REFUSED,
+    WRONG,
+    Cell,
+    probes,
+)
 from .versions import ALL_DTYPES
 
 if TYPE_CHECKING:
@@ -151,7 +160,7 @@ def card_lines(
 def case_lines(cards: Sequence[Card], words: dict[str, str]) -> list[str]:
     """Return the table of cases."""
     lines = header(["", *(card.name for card in cards)])
-    for kind in (CONTRACT, OTHER, LACKS, REFUSED, WRONG):
+    for kind in KINDS:
         counts = (str(card.count(kind)) for card in cards)
         lines.append(row([words[kind], *counts]))
     shares = (f"{card.worst():.0%}" for card in cards)

@@ -30,7 +30,6 @@ from .versions import ALL_DTYPES
 from .workers import Found, Worker, WorkerError, answers
 
 LIMIT = 60.0
-KINDS = (CONTRACT, OTHER, LACKS, REFUSED, WRONG)
 
 
 class Card(NamedTuple):
