@@ -1445,7 +1445,8 @@ def is_finite(array: NDArray[Any]) -> bool:
 def stop_asked() -> Iterator[Callable[[], bool]]:
     """Yield whether Ctrl-C was pressed; a step is not broken off by it.
 
-    Pressed again, a second later or more, it ends the program at once.
+    Pressed again, a second later or more, it ends the program at once; and
+    once it was pressed, what is left to do is too short to be broken off.
     """
     pressed: list[float] = []
 
@@ -1459,7 +1460,7 @@ def stop_asked() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: bool(pressed)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if pressed else before)
 
 
 @contextmanager
@@ -2071,5 +2072,6 @@ def main() -> int:
 if __name__ == "__main__":
     status = main()
     # All is done: a Ctrl-C while Python ends would change the status alone.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
