@@ -1,10 +1,14 @@
 """The book's directives: what a page shows comes from the real files.
 
     ```{sides} softmax.softmax      a function as both sides have it
+    ```{by-hand} softmax.softmax_backward      what NumPy's side alone has
     ```{ran} attention.py exercise 1      what running it prints
     ```{shown}                      a few lines, and what they print
     ```{break} no maximum subtracted      a fault, and what turns red
+    ```{exercise}                   to solve, with what checks it
     ```{answer} Question            folded away
+    ```{picture} clocks             a picture of the project's numbers
+    ```{live} query                 one that moves
 
 All of it is made when the book is built; what has gone, or stands on one
 side only, ends the build.
@@ -27,6 +31,7 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
+from .exercises import parts_of, solved
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
@@ -70,12 +75,27 @@ def source(package: str, path: str) -> list[str]:
 
 def sides(path: str) -> str:
     """Return both sides of a function as HTML, aligned step by step."""
-    columns = {
-        label: source(package, path) for label, package in SIDES.items()
-    }
+    return aligned(
+        path,
+        {label: source(package, path) for label, package in SIDES.items()},
+    )
+
+
+def by_hand(path: str) -> str:
+    """Return as HTML what NumPy's side has and autograd does on the other."""
+    try:
+        source(SIDES["PyTorch"], path)
+    except BookError:
+        return aligned(path, {"NumPy": source(SIDES["NumPy"], path)})
+    raise BookError(f"{path} is on both sides: show both")
+
+
+def aligned(path: str, columns: dict[str, list[str]]) -> str:
+    """Return columns of code as HTML, each step in a row of its own."""
     rows = max(map(len, columns.values()))
     bridge = PygmentsBridge("html")
-    parts = [f'<div class="sides" style="--rows: {rows + 1}">']
+    alone = " alone" if len(columns) == 1 else ""
+    parts = [f'<div class="sides{alone}" style="--rows: {rows + 1}">']
     for label, steps in columns.items():
         room = path.split(".")[0]
         parts.append('<div class="side">')
@@ -93,18 +113,25 @@ class Sides(SphinxDirective):
     """A function as both sides have it."""
 
     required_arguments = 1
+    shown = staticmethod(sides)
 
     def run(self) -> list[nodes.Node]:
-        """Return the two columns."""
+        """Return the columns."""
         path = self.arguments[0]
         room = path.split(".")[0]
         for package in SIDES.values():
             self.env.note_dependency(str(ROOT / package / f"{room}.py"))
         try:
-            text = sides(path)
+            text = self.shown(path)
         except (BookError, OSError) as error:
             raise self.error(str(error)) from error
         return [nodes.raw("", text, format="html")]
+
+
+class ByHand(Sides):
+    """A function that NumPy's side alone has."""
+
+    shown = staticmethod(by_hand)
 
 
 class Ran(SphinxDirective):
@@ -161,6 +188,7 @@ WORDS = {
         "red": "What turns red, among others:",
         "report": "A public report:",
         "break": "Break it yourself",
+        "solution": "A solution, and what the check says",
     },
     "zh_TW": {
         "change": "在 {file} 裡，把",
@@ -168,6 +196,7 @@ WORDS = {
         "red": "會變紅的檢查，例如：",
         "report": "公開的錯誤回報：",
         "break": "自己弄壞看看",
+        "solution": "一種解法，以及檢查的結果",
     },
 }
 
@@ -225,6 +254,36 @@ class Break(SphinxDirective):
         return [box]
 
 
+class Exercise(SphinxDirective):
+    """Something to solve: what is asked, a start, a check, a solution."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Check that the solution passes and the start does not."""
+        try:
+            exercise = parts_of(list(self.content))
+            said = solved(exercise, ROOT)
+        except ValueError as error:
+            raise self.error(str(error)) from error
+        asked = nodes.container()
+        count = exercise.asked.count("\n") + 1
+        self.state.nested_parse(
+            self.content[:count], self.content_offset, asked
+        )
+        words = WORDS[self.config.language]["solution"]
+        start = f'<details class="answer"><summary>{words}</summary>'
+        lines = exercise.solution
+        return [
+            asked,
+            nodes.literal_block("", exercise.to_do, language="python"),
+            nodes.raw("", start, format="html"),
+            nodes.literal_block(lines, lines, language="python"),
+            nodes.literal_block(said, said, language="text"),
+            nodes.raw("", "</details>", format="html"),
+        ]
+
+
 class Answer(SphinxDirective):
     """An answer that is folded away below its question."""
 
@@ -242,6 +301,29 @@ class Answer(SphinxDirective):
             nodes.raw("", start, format="html"),
             inner,
             nodes.raw("", "</details>", format="html"),
+        ]
+
+
+class Picture(SphinxDirective):
+    """A picture of the project's numbers; the text in it is its caption."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the picture, drawn now, and its caption."""
+        from . import plots
+
+        made = getattr(plots, self.arguments[0], None)
+        if made is None:
+            raise self.error(f"there is no picture {self.arguments[0]!r}")
+        caption = nodes.container(classes=["caption"])
+        self.state.nested_parse(self.content, self.content_offset, caption)
+        start = f'<figure class="picture">{plots.svg(made)}<figcaption>'
+        return [
+            nodes.raw("", start, format="html"),
+            caption,
+            nodes.raw("", "</figcaption></figure>", format="html"),
         ]
 
 
@@ -300,10 +382,13 @@ def other_language(
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add everything to Sphinx."""
     app.add_directive("sides", Sides)
+    app.add_directive("by-hand", ByHand)
     app.add_directive("ran", Ran)
     app.add_directive("shown", Shown)
     app.add_directive("break", Break)
+    app.add_directive("exercise", Exercise)
     app.add_directive("answer", Answer)
+    app.add_directive("picture", Picture)
     app.add_directive("live", Figure)
     app.add_html_math_renderer(
         "mathml", (inline_math, None), (block_math, None)

@@ -15,8 +15,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from .exercises import parts_of
+
 DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,})\{(?P<name>\w+)\} *(?P<argument>.*?)\n"
+    r"^(?P<fence>`{3,})\{(?P<name>[\w-]+)\} *(?P<argument>.*?)\n"
     r"(?P<content>.*?)\n?(?P=fence)$",
     re.M | re.S,
 )
@@ -37,6 +39,11 @@ def both(path):
             found = getattr(found, name)
         print(f"# {package.__name__}")
         print(inspect.getsource(found))
+
+
+def by_hand(path):
+    room, name = path.split(".")
+    print(inspect.getsource(getattr(getattr(numpy_impl, room), name)))
 
 
 def ran(*words):
@@ -79,6 +86,8 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
     name, argument = found["name"], found["argument"]
     if name == "sides":
         return [code(f'both("{argument}")')]
+    if name == "by-hand":
+        return [code(f'by_hand("{argument}")')]
     if name == "ran":
         tag = "zh-Hant" if language.startswith("zh") else "en"
         file, *more = argument.split()
@@ -89,15 +98,25 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
     if name == "break":
         given = ["parity_tests", "faults", "--quick", "--only", argument]
         return [*words(found["content"]), code(f"ran(*{given!r})")]
+    if name == "exercise":
+        exercise = parts_of(found["content"].splitlines())
+        cell = code(exercise.to_do)
+        # Whoever runs the whole notebook takes this in place of the start.
+        cell["metadata"]["solution"] = exercise.done
+        fold = f"```python\n{exercise.solution}\n```"
+        return [*words(exercise.asked), cell, *words(folded("?", fold))]
     if name == "answer":
         inner = DIRECTIVE.search(found["content"])
         text = DIRECTIVE.sub("", found["content"]).strip()
-        fold = (
-            f"<details><summary>{argument}</summary>\n\n{text}\n\n</details>"
-        )
-        return [*words(fold), *(cells_of(inner, language) if inner else [])]
+        answer = words(folded(argument, text))
+        return [*answer, *(cells_of(inner, language) if inner else [])]
     # What moves, moves in the book.
     return []
+
+
+def folded(summary: str, text: str) -> str:
+    """Return text that is folded away."""
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def words(text: str) -> list[dict[str, Any]]:

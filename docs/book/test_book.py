@@ -26,7 +26,8 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
 sys.path.insert(0, str(ROOT / "docs"))
 
-from book import BookError, matched, sides, source  # noqa: E402 # found now
+from book import BookError, by_hand, matched, sides, source  # noqa: E402 # found now
+from book.exercises import parts_of, solved  # noqa: E402 # and this one
 from numpy_impl import lesson, masks, softmax  # noqa: E402
 
 LANGUAGES = {"en": "en", "zh_Hant": "zh-Hant-TW"}
@@ -263,10 +264,13 @@ def test_the_other_language_is_one_click_away() -> None:
 
 
 def code_of(path: Path) -> str:
-    """Return all code of a notebook."""
+    """Return all code of a notebook, its exercises solved."""
     made = json.loads(path.read_text(encoding="utf-8"))
-    cells = [c for c in made["cells"] if c["cell_type"] == "code"]
-    return "\n\n".join(cell["source"] for cell in cells)
+    return "\n\n".join(
+        cell["metadata"].get("solution", cell["source"])
+        for cell in made["cells"]
+        if cell["cell_type"] == "code"
+    )
 
 
 NOTEBOOKS = sorted(path.stem for path in (SITE / "en").glob("*.ipynb"))
@@ -294,7 +298,42 @@ def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
 
 
 def test_there_are_notebooks() -> None:
-    assert len(NOTEBOOKS) >= 5
+    assert len(NOTEBOOKS) >= 20
+
+
+# What each page of the lesson must have, as it stands in its source.
+PARTS = {
+    "both sides": r"^`{3,}\{sides\}",
+    "what it prints": r"^`{3,}\{(?:ran|shown)\}",
+    "a picture": r"^`{3,}\{(?:picture|live)\}",
+    "where the two differ": r"^## Where the two differ, and why$",
+    "two faults": r"(?s)^`{3,}\{break\}.*^`{3,}\{break\}",
+    "an exercise": r"^`{3,}\{exercise\}",
+    "a question": r"^`{3,}\{answer\}",
+}
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_lesson_has_all_its_parts(name: str) -> None:
+    text = (ROOT / "docs" / "en" / f"{name}.md").read_text(encoding="utf-8")
+    lacking = [
+        p for p, sign in PARTS.items() if not re.search(sign, text, re.M)
+    ]
+    assert not lacking
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_both_languages_show_the_same(name: str) -> None:
+    """The same directives in the same order, faults and functions named."""
+    found = [
+        re.findall(
+            r"^`{3,}\{(?!answer|toctree)([\w-]+)\} *(.*)$",
+            (ROOT / "docs" / folder / f"{name}.md").read_text("utf-8"),
+            re.M,
+        )
+        for folder in LANGUAGES
+    ]
+    assert found[0] == found[1]
 
 
 def test_both_languages_have_the_same_pages() -> None:
@@ -323,4 +362,18 @@ def test_what_stands_on_one_side_only_ends_the_build() -> None:
     assert sides("softmax.softmax").count('class="step"') == 6
     with pytest.raises(BookError, match="is not in torch_impl"):
         sides("softmax.softmax_backward")
+    assert by_hand("softmax.softmax_backward").count('class="side"') == 1
+    with pytest.raises(BookError, match="is on both sides"):
+        by_hand("softmax.softmax")
     assert "def forward" in source("torch_impl", "head.Head")[-1]
+
+
+def test_an_exercise_that_checks_nothing_ends_the_build() -> None:
+    good = ["What?", "---", "x = 1", "---", "assert x == 2", "---", "x = 2"]
+    assert solved(parts_of(good), ROOT) == ""
+    with pytest.raises(ValueError, match="the start passes"):
+        solved(parts_of([*good[:4], "assert x", *good[5:]]), ROOT)
+    with pytest.raises(ValueError, match="the solution fails"):
+        solved(parts_of([*good[:6], "x = 3"]), ROOT)
+    with pytest.raises(ValueError, match="3 parts, expected asked, start"):
+        parts_of(good[:5])
