@@ -41,9 +41,11 @@ libraries: .venv/stamp
 docs: .venv/docs
 	$(BIN)/python docs/book/matched.py
 	rm -rf $(SITE)
-	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/../doctrees/en \
+	$(BIN)/sphinx-build -q -W --keep-going -j auto -c docs \
+		-d $(SITE)/../doctrees/en \
 		-D language=en docs/en $(SITE)/en
-	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(SITE)/../doctrees/zh \
+	$(BIN)/sphinx-build -q -W --keep-going -j auto -c docs \
+		-d $(SITE)/../doctrees/zh \
 		-D language=zh_TW docs/zh_Hant $(SITE)/zh_Hant
 	cp docs/book/start.html $(SITE)/index.html
 	@echo "$(SITE)/index.html: or python -m http.server -d $(SITE)"

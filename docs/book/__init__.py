@@ -22,6 +22,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
 from .exercises import parts_of, solved
+from .kept import files, kept
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
@@ -143,15 +145,29 @@ class Ran(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Run it, in the page's language, and return what it printed."""
         words = shlex.split(self.arguments[0])
-        self.env.note_dependency(str(ROOT / "attention.py"))
         zh = str(self.config.language).startswith("zh")
         words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
         text = f"$ python {self.arguments[0]}\n{printed(self, words)}"
         return [nodes.literal_block(text, text, language="text")]
 
 
+def ran_once(
+    directive: SphinxDirective, key: list[str], make: Callable[[], Any]
+) -> Any:
+    """Return what `make` returns; the page depends on the project's code."""
+    for path in files():
+        directive.env.note_dependency(path)
+    return kept(key, make)
+
+
 def printed(directive: SphinxDirective, words: list[str]) -> str:
     """Return what Python prints, in the project's folder."""
+    text: str = ran_once(directive, words, lambda: run(directive, words))
+    return text
+
+
+def run(directive: SphinxDirective, words: list[str]) -> str:
+    """Run Python in the project's folder, and return what it prints."""
     done = subprocess.run(
         [sys.executable, *words],
         cwd=ROOT,
@@ -214,17 +230,14 @@ class Break(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Apply the fault to a copy, run the suite on it, show it."""
         from parity_tests.bank import FAULTS
-        from parity_tests.faults import tried
-        from parity_tests.report import quiet
 
         name = self.arguments[0]
         found = [fault for fault in FAULTS if fault.name == name]
         if not found:
             raise self.error(f"{name!r} is no fault of the bank")
         fault = found[0]
-        with quiet():
-            failures = tried(fault, enough=3)
-        if not failures:
+        places = ran_once(self, ["break", name], lambda: caught_at(fault))
+        if not places:
             raise self.error(f"{name!r} turns nothing red")
         words = WORDS[self.config.language]
         box = nodes.admonition(classes=["break"])
@@ -239,12 +252,12 @@ class Break(SphinxDirective):
             box += nodes.paragraph(text=label)
             box += nodes.literal_block(text, text, language="python")
         box += nodes.paragraph(text=words["red"])
-        places = nodes.bullet_list()
-        for outcome in failures:
+        red = nodes.bullet_list()
+        for place in places:
             item = nodes.paragraph()
-            item += nodes.literal(text=str(outcome.place))
-            places += nodes.list_item("", item)
-        box += places
+            item += nodes.literal(text=place)
+            red += nodes.list_item("", item)
+        box += red
         if fault.report:
             repository, number = fault.report.split("#")
             line = nodes.paragraph(text=words["report"] + " ")
@@ -252,6 +265,15 @@ class Break(SphinxDirective):
             line += nodes.reference(text=fault.report, refuri=address)
             box += line
         return [box]
+
+
+def caught_at(fault: Any) -> list[str]:
+    """Return some of the places at which the suite sees a fault."""
+    from parity_tests.faults import tried
+    from parity_tests.report import quiet
+
+    with quiet():
+        return [str(found.place) for found in tried(fault, enough=3)]
 
 
 class Exercise(SphinxDirective):
@@ -263,7 +285,9 @@ class Exercise(SphinxDirective):
         """Check that the solution passes and the start does not."""
         try:
             exercise = parts_of(list(self.content))
-            said = solved(exercise, ROOT)
+            said = ran_once(
+                self, list(exercise[1:]), lambda: solved(exercise, ROOT)
+            )
         except ValueError as error:
             raise self.error(str(error)) from error
         asked = nodes.container()

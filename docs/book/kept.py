@@ -1,0 +1,53 @@
+"""What was run for a page is kept, and not run again for the same code.
+
+A page is built in two languages, and most of what it runs prints the same
+in both. What is kept belongs to one state of the project's code: when a
+file of it changes, all of it is run anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+CODE = ("numpy_impl", "torch_impl", "parity_tests", "docs/book")
+FOLDER = ROOT / ".venv" / "book"
+
+
+@functools.cache
+def files() -> list[str]:
+    """Return the files that what a page shows may depend on."""
+    found = [path for name in CODE for path in (ROOT / name).rglob("*.py")]
+    return sorted(map(str, [*found, ROOT / "attention.py"]))
+
+
+@functools.cache
+def state() -> str:
+    """Return a digest of the project's code."""
+    digest = hashlib.sha256()
+    for path in files():
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()
+
+
+def kept(key: list[str], make: Callable[[], Any]) -> Any:
+    """Return what `make` returns, from before if nothing has changed.
+
+    It is kept as JSON, under the key and the state of the code.
+    """
+    whole = json.dumps([state(), *key]).encode()
+    path = FOLDER / f"{hashlib.sha256(whole).hexdigest()}.json"
+    if path.is_file():
+        return json.loads(path.read_text(encoding="utf-8"))
+    found = make()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    # Two builds may write the same at once: each writes a file of its own.
+    own = path.with_suffix(f".{id(found)}")
+    own.write_text(json.dumps(found), encoding="utf-8")
+    own.replace(path)
+    return found
