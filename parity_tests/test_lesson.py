@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import torch
 
 import attention
+import numpy_impl.softmax
+import torch_impl.softmax
+
+ROOT = Path(attention.__file__).parent
 
 # What the lesson is known by, to the printed digit. A dot is an exact 0.
 RECORDED = {
@@ -111,9 +117,8 @@ def test_recorded_difference_from_sdpa(
 def test_readmes_show_what_the_lesson_prints(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    root = Path(attention.__file__).parent
     for name, lang in (("README.md", "en"), ("README.zh-Hant.md", "zh-Hant")):
-        text = (root / name).read_text(encoding="utf-8")
+        text = (ROOT / name).read_text(encoding="utf-8")
         found = re.search(r"```text\n(.*?)```", text, flags=re.DOTALL)
         assert found is not None, f"{name} shows nothing of the lesson"
         attention.run(["--plain", "--lang", lang, "--section", "2", "3"])
@@ -121,3 +126,36 @@ def test_readmes_show_what_the_lesson_prints(
         lines = capsys.readouterr().out.splitlines()
         for line in found[1].splitlines():
             assert line in lines, f"{name}: {line!r} is not printed"
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-Hant.md"])
+def test_readmes_show_the_code_as_it_is(name: str) -> None:
+    """Both sides of softmax and positive_sum, without their docstrings."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    shown = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    rooms = (numpy_impl.softmax, torch_impl.softmax)
+    assert shown == [
+        re.sub(r' *""".*?"""\n', "", inspect.getsource(function), flags=re.S)
+        for names in ("softmax", "positive_sum")
+        for function in (getattr(room, names) for room in rooms)
+    ]
+
+
+@pytest.mark.parametrize("lang", attention.LANGUAGES)
+def test_readmes_show_the_heat_map_as_it_is_drawn(
+    lang: str, tmp_path: Path
+) -> None:
+    """All that is written in it; how it is drawn is matplotlib's."""
+    attention.run(
+        ["--section", "3", "--lang", lang, "--plain", "--plot", str(tmp_path)]
+    )
+    made, kept = (
+        [*ElementTree.parse(path).getroot().itertext()]
+        for path in (
+            tmp_path / "section-3.svg",
+            ROOT / "docs" / "plots" / f"weights-{lang}.svg",
+        )
+    )
+    numbers = [[t for t in texts if t.strip()] for texts in (made, kept)]
+    assert "0.73" in numbers[0]
+    assert numbers[0] == numbers[1]

@@ -22,6 +22,7 @@ import os
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,6 @@ WORDS = {
         "by": "by",
         "red": "What turns red, among others:",
         "report": "A public report:",
-        "break": "Break it yourself",
         "solution": "A solution, and what the check says",
     },
     "zh_TW": {
@@ -211,7 +211,6 @@ WORDS = {
         "by": "換成",
         "red": "會變紅的檢查，例如：",
         "report": "公開的錯誤回報：",
-        "break": "自己弄壞看看",
         "solution": "一種解法，以及檢查的結果",
     },
 }
@@ -241,13 +240,14 @@ class Break(SphinxDirective):
             raise self.error(f"{name!r} turns nothing red")
         words = WORDS[self.config.language]
         box = nodes.admonition(classes=["break"])
-        box += nodes.title(text=words["break"])
+        box += nodes.title(text=name)
         self.state.nested_parse(self.content, self.content_offset, box)
         package = SIDES["NumPy" if fault.side == "numpy" else "PyTorch"]
         file = f"{package}/{fault.room}.py"
+        before, after = whole_lines(ROOT / file, fault.before, fault.after)
         for label, text in (
-            (words["change"].format(file=file), fault.before),
-            (words["by"], fault.after),
+            (words["change"].format(file=file), before),
+            (words["by"], after),
         ):
             box += nodes.paragraph(text=label)
             box += nodes.literal_block(text, text, language="python")
@@ -265,6 +265,17 @@ class Break(SphinxDirective):
             line += nodes.reference(text=fault.report, refuri=address)
             box += line
         return [box]
+
+
+def whole_lines(path: Path, before: str, after: str) -> tuple[str, str]:
+    """Return what is replaced, and what by, as the lines that they are in."""
+    text = path.read_text(encoding="utf-8")
+    place = text.index(before)
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place + len(before.rstrip("\n")))
+    rest = text[place + len(before) : end]
+    lines = [text[start:place] + part + rest for part in (before, after)]
+    return textwrap.dedent(lines[0]), textwrap.dedent(lines[1])
 
 
 def caught_at(fault: Any) -> list[str]:
