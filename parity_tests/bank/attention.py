@@ -191,7 +191,7 @@ MASKS = [
         "masks",
         FILL,
         "np.where(mask, scores, -1e-9)",
-        "A sign lost in the exponent: the forbidden score is about 0.",
+        "A sign too many in the exponent: the forbidden score is about 0.",
         "awslabs/gluonts#1401",
     ),
     forward(
