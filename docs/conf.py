@@ -28,3 +28,6 @@ html_show_sphinx = False
 html_show_copyright = False
 html_favicon = str(HERE / "book" / "static" / "favicon.svg")
 pygments_style = "friendly"
+# The page of the API: its sections are the rooms, which say where names are.
+add_module_names = False
+toc_object_entries = False

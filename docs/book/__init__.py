@@ -27,6 +27,7 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
+from .api import add_api
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
@@ -305,6 +306,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("break", Break)
     app.add_directive("answer", Answer)
     app.add_directive("live", Figure)
+    add_api(app)
     app.add_html_math_renderer(
         "mathml", (inline_math, None), (block_math, None)
     )
