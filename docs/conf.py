@@ -22,6 +22,8 @@ html_static_path = [str(HERE / "book" / "static"), str(HERE / "live")]
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 templates_path = [str(HERE / "book" / "templates")]
+# The words around a page, in Chinese.
+locale_dirs = [str(HERE / "book" / "locale")]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

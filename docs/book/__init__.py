@@ -25,6 +25,7 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
+from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
 from .api import add_api
@@ -289,6 +290,7 @@ def other_language(
         "en": ("zh_Hant", "繁體中文"),
         "zh_TW": ("en", "English"),
     }[app.config.language]
+    context["docstitle"] = _(app.config.html_title)
     lesson = lesson_pages(Path(app.srcdir))
     context["notebook"] = f"{pagename}.ipynb" if pagename in lesson else ""
     depth = pagename.count("/") + 1

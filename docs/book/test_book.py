@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
@@ -260,6 +261,30 @@ def test_the_other_language_is_one_click_away() -> None:
             path = SITE / language / f"{page}.html"
             text = path.read_text(encoding="utf-8")
             assert f'href="../{other}/{page}.html"' in text, path
+
+
+def words_around(path: Path) -> set[str]:
+    """Return what a page says in words of the theme: labels and tooltips."""
+    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    own = [] if path.stem == "search" else page.select("article")
+    # Titles of pages and of their sections are the book's.
+    titles = {link.get_text() for link in page.select("a.reference")}
+    for part in [*own, *page.select("head, script")]:
+        part.decompose()
+    labels = [
+        str(tag[name])
+        for name in ("aria-label", "title", "placeholder", "alt")
+        for tag in page.select(f"[{name}]")
+    ]
+    return {*labels, *page.stripped_strings} - titles
+
+
+def test_what_stands_around_a_chinese_page_is_chinese() -> None:
+    for path in sorted((SITE / "zh_Hant").glob("*.html")):
+        found = words_around(path)
+        assert {"跳到正文", "搜尋", "自動配色，現在是深色"} <= found
+        latin = {text for text in found if not re.search("[一-鿿]", text)}
+        assert latin <= {"Furo", "English", "·"}, f"{path.name}: {latin}"
 
 
 def code_of(path: Path) -> str:
