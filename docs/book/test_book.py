@@ -129,6 +129,38 @@ def test_columns_are_aligned_where_there_is_room(
 
 
 @in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_code_has_room_on_both_sides(
+    browser: Any, address: str, language: str, page: str
+) -> None:
+    """Each side holds 72 characters of the widest usual font, 0.602 em."""
+    if 'class="sides"' not in (SITE / language / f"{page}.html").read_text(
+        encoding="utf-8"
+    ):
+        pytest.skip("no code of both sides here")
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto(f"{address}/{language}/{page}.html")
+    room = tab.evaluate(
+        "Math.min(...[...document.querySelectorAll('.step pre')].map(pre => {"
+        " const style = getComputedStyle(pre);"
+        " const room = pre.clientWidth - parseFloat(style.paddingLeft)"
+        "  - parseFloat(style.paddingRight);"
+        " return room / parseFloat(style.fontSize); }))"
+    )
+    assert room >= 72 * 0.602, room / 0.602
+    contents = tab.locator(".toc-drawer .toc-title")
+    tab.locator(".toc-content-icon").click()
+    tab.wait_for_timeout(500)
+    box = contents.bounding_box()
+    assert box["x"] + box["width"] <= 1400
+    tab.set_viewport_size({"width": 360, "height": 900})
+    wide = tab.evaluate("document.scrollingElement.scrollWidth")
+    assert wide <= 360
+    tab.close()
+
+
+@in_a_browser
 def test_hovering_a_name_shows_it_on_both_sides(
     browser: Any, address: str
 ) -> None:
