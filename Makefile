@@ -53,8 +53,7 @@ docs: .venv/docs
 # The built book in a browser, where there is one.
 test-docs: docs
 	MYPYPATH=docs $(BIN)/mypy --strict docs/book docs/conf.py
-	$(BIN)/python -m pytest -q -rs -n auto --maxprocesses 4 \
-		docs/book/test_book.py
+	$(BIN)/python -m pytest -q -rs -n auto --maxprocesses 4 docs/book
 
 .venv/docs: .venv/stamp
 	$(BIN)/python -m pip install --constraint constraints.txt \

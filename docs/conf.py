@@ -22,9 +22,14 @@ html_static_path = [str(HERE / "book" / "static"), str(HERE / "live")]
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 templates_path = [str(HERE / "book" / "templates")]
+# The words around a page, in Chinese.
+locale_dirs = [str(HERE / "book" / "locale")]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
 html_favicon = str(HERE / "book" / "static" / "favicon.svg")
 pygments_style = "friendly"
+# The page of the API: its sections are the rooms, which say where names are.
+add_module_names = False
+toc_object_entries = False

@@ -31,8 +31,10 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
+from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
+from .api import add_api
 from .exercises import parts_of, solved
 from .kept import files, kept
 from .notebooks import lesson_pages, write_notebooks
@@ -405,6 +407,7 @@ def other_language(
         "en": ("zh_Hant", "繁體中文"),
         "zh_TW": ("en", "English"),
     }[app.config.language]
+    context["docstitle"] = _(app.config.html_title)
     lesson = lesson_pages(Path(app.srcdir))
     context["notebook"] = f"{pagename}.ipynb" if pagename in lesson else ""
     depth = pagename.count("/") + 1
@@ -425,6 +428,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("answer", Answer)
     app.add_directive("picture", Picture)
     app.add_directive("live", Figure)
+    add_api(app)
     app.add_html_math_renderer(
         "mathml", (inline_math, None), (block_math, None)
     )

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
@@ -126,6 +127,38 @@ def test_columns_are_aligned_where_there_is_room(
             level = [abs(a - b) < 1 for a, b in pairs]
             assert all(level) if beside else not any(level)
         tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_code_has_room_on_both_sides(
+    browser: Any, address: str, language: str, page: str
+) -> None:
+    """Each side holds 72 characters of the widest usual font, 0.602 em."""
+    if 'class="sides"' not in (SITE / language / f"{page}.html").read_text(
+        encoding="utf-8"
+    ):
+        pytest.skip("no code of both sides here")
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto(f"{address}/{language}/{page}.html")
+    room = tab.evaluate(
+        "Math.min(...[...document.querySelectorAll('.step pre')].map(pre => {"
+        " const style = getComputedStyle(pre);"
+        " const room = pre.clientWidth - parseFloat(style.paddingLeft)"
+        "  - parseFloat(style.paddingRight);"
+        " return room / parseFloat(style.fontSize); }))"
+    )
+    assert room >= 72 * 0.602, room / 0.602
+    contents = tab.locator(".toc-drawer .toc-title")
+    tab.locator(".toc-content-icon").click()
+    tab.wait_for_timeout(500)
+    box = contents.bounding_box()
+    assert box["x"] + box["width"] <= 1400
+    tab.set_viewport_size({"width": 360, "height": 900})
+    wide = tab.evaluate("document.scrollingElement.scrollWidth")
+    assert wide <= 360
+    tab.close()
 
 
 @in_a_browser
@@ -261,6 +294,30 @@ def test_the_other_language_is_one_click_away() -> None:
             path = SITE / language / f"{page}.html"
             text = path.read_text(encoding="utf-8")
             assert f'href="../{other}/{page}.html"' in text, path
+
+
+def words_around(path: Path) -> set[str]:
+    """Return what a page says in words of the theme: labels and tooltips."""
+    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    own = [] if path.stem == "search" else page.select("article")
+    # Titles of pages and of their sections are the book's.
+    titles = {link.get_text() for link in page.select("a.reference")}
+    for part in [*own, *page.select("head, script")]:
+        part.decompose()
+    labels = [
+        str(tag[name])
+        for name in ("aria-label", "title", "placeholder", "alt")
+        for tag in page.select(f"[{name}]")
+    ]
+    return {*labels, *page.stripped_strings} - titles
+
+
+def test_what_stands_around_a_chinese_page_is_chinese() -> None:
+    for path in sorted((SITE / "zh_Hant").glob("*.html")):
+        found = words_around(path)
+        assert {"跳到正文", "搜尋", "自動配色，現在是深色"} <= found
+        latin = {text for text in found if not re.search("[一-鿿]", text)}
+        assert latin <= {"Furo", "English", "·"}, f"{path.name}: {latin}"
 
 
 def code_of(path: Path) -> str:

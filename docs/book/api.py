@@ -1,0 +1,293 @@
+"""The API as a page, from what the two packages say of themselves.
+
+    ```{api}          every room, in the reading order of the README
+    ```{commands}     the suite's command line, from its own parser
+
+A docstring is read as Markdown, which it is but for its `Args` and `Raises`.
+What both sides have alike is there once, and answers to both names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import html
+import os
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
+READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
+ONLY = {"en": "{} only", "zh_TW": "只有 {}"}
+# The table of a README, and the room that one of its lines is about.
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+ROOM = re.compile(r"(?<=^\| )`(\w+)\.py`", re.MULTILINE)
+# An argument, or what is raised, in a docstring.
+NAMED = re.compile(r"^    (\w+): ", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """A function, class, method or property as one side has it."""
+
+    name: str
+    kind: str
+    signature: str
+    text: str
+
+
+def table(language: str) -> str:
+    """Return the table of the rooms from the README."""
+    text = (ROOT / READMES[language]).read_text(encoding="utf-8")
+    (found,) = TABLE.findall(text)
+    return str(found)
+
+
+def room_files() -> list[Path]:
+    """Return the files of all rooms, on both sides."""
+    folders = [ROOT / package for package in PACKAGES.values()]
+    return [file for folder in folders for file in folder.glob("[!_]*.py")]
+
+
+def rooms() -> list[str]:
+    """Return the rooms in reading order, and then what need not be read."""
+    read = ROOM.findall(table("en"))
+    return [*read, *sorted({file.stem for file in room_files()} - {*read})]
+
+
+def parsed(package: str, room: str) -> ast.Module:
+    """Return a room of one side; an empty one where it has none."""
+    path = ROOT / package / f"{room}.py"
+    return ast.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+
+
+def entries(package: str, room: str) -> dict[str, Entry]:
+    """Return all that is public in a room, by the name on both sides."""
+    found = {}
+    for node in parsed(package, room).body:
+        if isinstance(node, ast.FunctionDef) and public(node.name):
+            found[node.name] = function(node)
+        elif isinstance(node, ast.ClassDef) and public(node.name):
+            methods = {
+                item.name: method(node.name, item)
+                for item in node.body
+                if isinstance(item, ast.FunctionDef)
+            }
+            found[node.name] = class_of(node, methods.pop("__init__", None))
+            for name, entry in methods.items():
+                # nn.Module defines forward and is called.
+                shared = name.replace("forward", "__call__")
+                if public(name) or shared == "__call__":
+                    found[f"{node.name}.{shared}"] = entry
+    for name, entry in found.items():
+        if not entry.text:
+            raise ExtensionError(f"{package}.{room}.{name} has no docstring")
+    return found
+
+
+def public(name: str) -> bool:
+    """Return whether a name is for all to use."""
+    return not name.startswith("_")
+
+
+def function(node: ast.FunctionDef) -> Entry:
+    """Return a function."""
+    signature = f"({ast.unparse(node.args)})".replace("=", " = ")
+    if node.returns:
+        signature += f" -> {ast.unparse(node.returns)}"
+    text = ast.get_docstring(node) or ""
+    return Entry(node.name, "function", signature, text)
+
+
+def method(owner: str, node: ast.FunctionDef) -> Entry:
+    """Return a method, or a property, without its `self`."""
+    del node.args.args[:1]
+    made = function(node)._replace(name=f"{owner}.{node.name}", kind="method")
+    if any(ast.unparse(d) == "property" for d in node.decorator_list):
+        return made._replace(kind="property", signature="")
+    return made
+
+
+def class_of(node: ast.ClassDef, maker: Entry | None) -> Entry:
+    """Return a class: what it is made from, or its fields."""
+    fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
+    signature = f"({', '.join(map(ast.unparse, fields))})"
+    if maker:
+        signature = maker.signature.removesuffix(" -> None")
+    text = ast.get_docstring(node) or ""
+    return Entry(node.name, "class", signature, text)
+
+
+def exported(package: str) -> dict[str, str]:
+    """Return the rooms of what the package itself hands on, by name."""
+    return {
+        alias.name: str(node.module)
+        for node in parsed(package, "__init__").body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+
+def told(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what both sides say alike, without a label, and what one says."""
+    if len(texts) == 1:
+        yield from (("", text) for text in texts.values())
+        return
+    one, other = (text.split("\n\n") for text in texts.values())
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        labels = [""] if tag == "equal" else list(texts)
+        for label, part in zip(labels, (one[a:b], other[c:d]), strict=False):
+            if part:
+                yield label, "\n\n".join(part)
+
+
+class Api(SphinxDirective):
+    """Every room of both packages."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table of the rooms, and a section a room."""
+        language = str(self.config.language)
+        for file in [*map(ROOT.joinpath, READMES.values()), *room_files()]:
+            self.env.note_dependency(str(file))
+        links = ROOM.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(language))
+        return [*self.parse_text_to_nodes(links), *map(self.room, rooms())]
+
+    def room(self, room: str) -> nodes.section:
+        """Return what a room is about, and all that is public in it."""
+        section = nodes.section(ids=[room], names=[room])
+        section += nodes.title(text=room)
+        found = {}
+        texts = {}
+        for label, package in PACKAGES.items():
+            if text := ast.get_docstring(parsed(package, room)):
+                module = f"```{{py:module}} {package}.{room}\n```"
+                section += self.parse_text_to_nodes(module)
+                found[label] = entries(package, room)
+                texts[label] = text
+        if one := self.one_sided(texts, PACKAGES):
+            section += nodes.paragraph("", "", one)
+        section += self.said(texts)
+        # Where a name's own names go, and the sides that have it.
+        places: dict[str, tuple[Any, Any]] = {"": (section, found)}
+        names = (name for own in found.values() for name in own)
+        for name in dict.fromkeys(names):
+            sides = {k: own[name] for k, own in found.items() if name in own}
+            place, owners = places[name.rpartition(".")[0]]
+            described = self.entry(room, sides, owners)
+            place += described
+            places[name] = described[-1][-1], sides
+        return section
+
+    def entry(
+        self, room: str, sides: dict[str, Entry], owners: Iterable[str]
+    ) -> list[nodes.Element]:
+        """Return an entry: its signatures, and what is said of it."""
+        indices = []
+        lines: dict[str, Any] = {}
+        for label, entry in sides.items():
+            for module in modules(PACKAGES[label], room, entry.name):
+                index, described = self.described(module, entry)
+                indices.append(index)
+                line, content = described.children
+                line["side"] = label
+                known = lines.setdefault(line.astext(), line)
+                if known is not line:
+                    # One line that answers to this name too.
+                    known["ids"] += line["ids"]
+        one = self.one_sided(sides, owners)
+        for line in lines.values():
+            if one:
+                line += one.deepcopy()
+            elif len(lines) > 1:
+                line += badge(line["side"])
+        content += self.said({k: entry.text for k, entry in sides.items()})
+        described.children = []
+        described += [*lines.values(), content]
+        return [*indices, described]
+
+    def described(self, module: str, entry: Entry) -> list[Any]:
+        """Return Sphinx's nodes of an entry: for the index, and to show."""
+        found: list[Any] = self.parse_text_to_nodes(
+            f"```{{py:{entry.kind}}} {entry.name}\n:module: {module}\n```"
+        )
+        line = found[-1][0]
+        for empty in list(line.findall(addnodes.desc_parameterlist)):
+            line.remove(empty)
+        # As text: in Sphinx's marks it would take eighteen times the room.
+        text = html.escape(f"{entry.signature} ", quote=False)
+        line += nodes.raw("", text, format="html")
+        return found
+
+    def one_sided(
+        self, sides: Iterable[str], owners: Iterable[str]
+    ) -> nodes.inline | None:
+        """Return what says that one side only of the owner's has this."""
+        (label, *more) = sides
+        if more or list(owners) == [label]:
+            return None
+        return badge(ONLY[str(self.config.language)].format(label))
+
+    def said(self, texts: dict[str, str]) -> list[nodes.Node]:
+        """Return docstrings; what one side alone says stands in a box."""
+        found: list[nodes.Node] = []
+        for label, text in told(texts):
+            box = nodes.container(classes=["said"])
+            # A prime is no quotation mark.
+            box["support_smartquotes"] = False
+            if label:
+                box += nodes.paragraph("", "", badge(label))
+            box += self.parse_text_to_nodes(NAMED.sub(r"- `\1`: ", text))
+            for formula in box.findall(nodes.literal_block):
+                formula["language"] = "none"
+            found.append(box)
+        return found
+
+
+def modules(package: str, room: str, name: str) -> list[str]:
+    """Return the modules that a name is imported from."""
+    handed_on = exported(package).get(name) == room
+    return [f"{package}.{room}", *([package] if handed_on else [])]
+
+
+def badge(label: str) -> nodes.inline:
+    """Return a label that names a side."""
+    return nodes.inline(text=label, classes=["badge"])
+
+
+class Commands(SphinxDirective):
+    """What the commands of the suite print for `--help`."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the help of the whole, and of each command."""
+        from parity_tests.__main__ import parser
+
+        # As wide, and as plain, wherever the book is built.
+        with patch.dict(os.environ, COLUMNS="79", NO_COLOR="1"):
+            texts = [made.format_help() for made in parsers(parser())]
+        return [nodes.literal_block(t, t, language="text") for t in texts]
+
+
+def parsers(root: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Return a parser and those of its commands."""
+    found = [root]
+    for action in root._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found += action.choices.values()
+    return found
+
+
+def add_api(app: Sphinx) -> None:
+    """Add both directives, and how Sphinx writes signatures."""
+    app.add_directive("api", Api)
+    app.add_directive("commands", Commands)
