@@ -27,6 +27,7 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
+from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
@@ -310,5 +311,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("html-page-context", other_language)
     app.connect("build-finished", write_notebooks)
+    bring_figures_to_life(app)
     search_traditional_chinese(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
