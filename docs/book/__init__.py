@@ -256,12 +256,17 @@ class Figure(SphinxDirective):
         from . import pictures
 
         name = self.arguments[0]
-        made = getattr(pictures, name, None)
-        if made is None:
+        if name not in pictures.CAPTIONS:
             raise self.error(f"there is no picture {name!r}")
+        self.env.note_dependency(pictures.__file__)
         zh = str(self.config.language).startswith("zh")
-        text = made("zh_Hant" if zh else "en")
-        body = f'<figure class="live" data-figure="{name}">{text}</figure>'
+        language = "zh_Hant" if zh else "en"
+        text = getattr(pictures, name)(language)
+        caption = pictures.CAPTIONS[name][language]
+        body = (
+            f'<figure class="live" data-figure="{name}">{text}'
+            f"<figcaption>{caption}</figcaption></figure>"
+        )
         return [nodes.raw("", body, format="html")]
 
 
