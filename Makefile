@@ -48,7 +48,7 @@ docs: .venv/docs
 		-d $(SITE)/../doctrees/zh \
 		-D language=zh_TW docs/zh_Hant $(SITE)/zh_Hant
 	cp docs/book/start.html $(SITE)/index.html
-	@echo "$(SITE)/index.html: or python -m http.server -d $(SITE)"
+	@echo "the book: $(SITE)/index.html"
 
 # The built book in a browser, where there is one.
 test-docs: docs

@@ -18,7 +18,11 @@ myst_heading_anchors = 3
 # Nothing is loaded from another host: MathML in place of a script.
 html_math_renderer = "mathml"
 html_theme = "furo"
-html_static_path = [str(HERE / "book" / "static"), str(HERE / "live")]
+html_theme_options = {
+    "light_css_variables": {"color-weight": "#0369a1"},
+    "dark_css_variables": {"color-weight": "#38bdf8"},
+}
+html_static_path = [str(HERE / "book" / "static")]
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 templates_path = [str(HERE / "book" / "templates")]

@@ -37,6 +37,7 @@ from sphinx.util.docutils import SphinxDirective
 from .api import add_api
 from .exercises import parts_of, solved
 from .kept import files, kept
+from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
@@ -374,12 +375,17 @@ class Figure(SphinxDirective):
         from . import pictures
 
         name = self.arguments[0]
-        made = getattr(pictures, name, None)
-        if made is None:
+        if name not in pictures.CAPTIONS:
             raise self.error(f"there is no picture {name!r}")
+        self.env.note_dependency(pictures.__file__)
         zh = str(self.config.language).startswith("zh")
-        text = made("zh_Hant" if zh else "en")
-        body = f'<figure class="live" data-figure="{name}">{text}</figure>'
+        language = "zh_Hant" if zh else "en"
+        text = getattr(pictures, name)(language)
+        caption = pictures.CAPTIONS[name][language]
+        body = (
+            f'<figure class="live" data-figure="{name}">{text}'
+            f"<figcaption>{caption}</figcaption></figure>"
+        )
         return [nodes.raw("", body, format="html")]
 
 
@@ -434,5 +440,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("html-page-context", other_language)
     app.connect("build-finished", write_notebooks)
+    bring_figures_to_life(app)
     search_traditional_chinese(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -27,9 +27,9 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
 sys.path.insert(0, str(ROOT / "docs"))
 
-from book import BookError, by_hand, matched, sides, source  # noqa: E402 # found now
-from book.exercises import parts_of, solved  # noqa: E402 # and this one
-from numpy_impl import lesson, masks, softmax  # noqa: E402
+from book import BookError, by_hand, matched, pictures, sides, source  # noqa: E402
+from book.exercises import parts_of, solved  # noqa: E402
+from numpy_impl import attention, lesson, masks, merge, softmax  # noqa: E402
 
 LANGUAGES = {"en": "en", "zh_Hant": "zh-Hant-TW"}
 PAGES = sorted(path.stem for path in (ROOT / "docs" / "en").glob("*.md"))
@@ -248,16 +248,199 @@ def test_the_mask_is_switched(browser: Any, address: str) -> None:
     tab.close()
 
 
+# Two sides, and for each of 8 keys an exp, a factor, a product and a sum.
+ROUNDINGS = 2 * 8 * 4 * np.finfo(np.float64).eps
+
+
 @in_a_browser
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_page_can_be_read_without_a_script(
+@pytest.mark.parametrize("size", pictures.SIZES)
+def test_a_row_is_gathered_tile_by_tile(
+    browser: Any, address: str, language: str, size: int
+) -> None:
+    """Each step has the sums of `merge`, and the last has the softmax's."""
+    tab = browser.new_page()
+    tab.goto(f"{address}/{language}/tiles.html")
+    figure = tab.locator("figure[data-figure=tiles][data-weights]")
+    figure.locator("[name=size]").select_option(str(size))
+    scores = np.asarray(pictures.SCORES)
+    values = np.asarray(pictures.VALUES)[:, None]
+    running = merge.Running(np.asarray([-np.inf]), np.zeros(1), np.zeros(1))
+    figure.locator("[name=next]").focus()
+    for number in range(8 // size):
+        if number:
+            tab.keyboard.press("Enter")
+        columns = slice(number * size, (number + 1) * size)
+        part = merge.gather(scores[columns], values[columns])
+        factor = np.exp(running.highest)
+        running = merge.combine(running, part)
+        factor = factor / np.exp(running.highest)
+        powers = np.exp(scores[columns] - running.highest)
+        output = merge.finish(running).output
+        found = json.loads(figure.get_attribute("data-weights"))
+        assert len(found) == number + 1
+        sums = [*factor, *running.denominator, *running.numerator, *output]
+        got = found[-1]
+        names = ("factor", "denominator", "numerator", "output")
+        flat = np.hstack([got[name] for name in names])
+        assert got["highest"] == running.highest[0]
+        assert np.allclose(flat, sums, rtol=ROUNDINGS, atol=0), (flat, sums)
+        assert np.allclose(got["powers"], powers, rtol=ROUNDINGS, atol=0)
+        shown = figure.locator(".steps .now td").all_text_contents()
+        assert shown == [f"{got['highest']}", *(f"{n:.3f}" for n in flat)]
+        lit = figure.locator(".keys tr:nth-child(2) .now").all_text_contents()
+        assert lit == [f"{power:.2f}" if power else "·" for power in powers]
+    whole = softmax.softmax(scores) @ values
+    assert np.allclose(output, whole, rtol=ROUNDINGS, atol=0)
+    assert figure.locator("tfoot td").text_content() == f"{whole[0]:.3f}"
+    tab.keyboard.press("Enter")
+    assert len(json.loads(figure.get_attribute("data-weights"))) == number + 1
+    figure.locator("[name=back]").focus()
+    tab.keyboard.press("Enter")
+    left = json.loads(figure.get_attribute("data-weights"))
+    assert left == found[: max(1, number)]
+    tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_maps_are_those_of_the_model(
     browser: Any, address: str, language: str
+) -> None:
+    """Of its queries and keys as they are rounded for the page."""
+    model, ids = pictures.learned()
+    tab = browser.new_page()
+    tab.goto(f"{address}/{language}/training.html")
+    figure = tab.locator("figure[data-figure=maps][data-weights]")
+    pairs = zip(
+        np.concat(model.weights(ids)), pictures.queries_and_keys(), strict=True
+    )
+    for head, (exact, vectors) in enumerate(pairs):
+        query, key = (np.asarray(pictures.rounded(v)) for v in vectors)
+        scores = attention.attention_scores(query, key)
+        seen = masks.causal_mask(*exact.shape)
+        right = softmax.softmax(masks.mask_scores(scores, seen))
+        # A third decimal is off by half of one at most, in every product.
+        off = 5e-4 * (np.abs(query).sum(-1)[:, None] + np.abs(key).sum(-1))
+        off = (off + query.shape[-1] * 5e-4**2) / np.sqrt(query.shape[-1])
+        assert np.all(np.abs(right - exact) <= exact * np.expm1(2 * off.max()))
+        figure.locator(f"label:has([name=head][value='{head}'])").click()
+        for place in (18, head):
+            choice = figure.locator(f"[name=character][value='{place}']")
+            choice.locator("..").click()
+            if place == head:
+                tab.keyboard.press("ArrowRight")
+                place += 1
+            got = json.loads(figure.get_attribute("data-weights"))
+            assert np.allclose(got, right[place], rtol=0, atol=1e-12), place
+            texts = figure.locator("[data-weight]").all_text_contents()
+            assert texts == [f"{w:.2f}" if w else "·" for w in got]
+            rows = figure.locator("[data-row]").all()
+            assert {row.get_attribute("y") for row in rows} == {str(place)}
+    tab.close()
+
+
+def test_the_maps_are_those_that_the_command_prints(tmp_path: Path) -> None:
+    """The page says that its model is that of `attention.py train`."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "attention.py", "train", "--lang", "en"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        check=True,
+    )
+    lines = re.findall(r"^block \d, head \d +(.*)$", done.stdout, re.M)
+    model, ids = pictures.learned()
+    rows = np.concat(model.weights(ids))[:, 4, :5]
+    assert lines == ["   ".join(f"{w:.2f}" for w in row) for row in rows]
+
+
+# Each figure: its page, what of it takes the focus, and a key that moves it.
+FIGURES = {
+    "query": ("query-and-key", ".handle", "ArrowLeft"),
+    "scale": ("scale", "input", "ArrowRight"),
+    "mask": ("causal-mask", "[name=causal]", "Space"),
+    "tiles": ("tiles", "[name=next]", "Enter"),
+    "maps": ("training", "[name=character]:checked", "ArrowRight"),
+}
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_moves_on_a_page_opened_as_a_file(
+    browser: Any, language: str, name: str
+) -> None:
+    """By the keyboard alone."""
+    page, control, key = FIGURES[name]
+    tab = browser.new_page()
+    tab.goto((SITE / language / f"{page}.html").as_uri())
+    figure = tab.locator(f"figure[data-figure={name}][data-weights]")
+    before = figure.get_attribute("data-weights")
+    figure.locator(control).focus()
+    tab.keyboard.press(key)
+    assert figure.get_attribute("data-weights") != before
+    tab.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_fits_a_telephone_and_a_finger(
+    browser: Any, address: str, name: str
+) -> None:
+    """44 px are what WCAG 2.2 asks for in criterion 2.5.5."""
+    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    for language in LANGUAGES:
+        tab.goto(f"{address}/{language}/{FIGURES[name][0]}.html")
+        figure = tab.locator(f"figure[data-figure={name}][data-weights]")
+        assert figure.evaluate("f => f.scrollWidth <= f.clientWidth")
+        for target in figure.locator("label, button, .handle").all():
+            box = target.bounding_box()
+            assert min(box["width"], box["height"]) >= 44, box
+    tab.close()
+
+
+def texts(figure: Any) -> Any:
+    """Return the numbers that a figure shows."""
+    return figure.locator("[data-weight], td").all_text_contents()
+
+
+@in_a_browser
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_stands_still_without_a_script(
+    browser: Any, address: str, language: str, name: str
+) -> None:
+    """It shows what the live one begins with, the tiles where they end."""
+    url = f"{address}/{language}/{FIGURES[name][0]}.html"
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(url)
+    still = tab.locator(f"figure[data-figure={name}]")
+    assert still.bounding_box()["height"] > 100
+    assert still.locator("figcaption").is_visible()
+    for controls in still.locator(".controls").all():
+        assert not controls.is_visible()
+    live = browser.new_page()
+    live.goto(url)
+    figure = live.locator(f"figure[data-figure={name}][data-weights]")
+    figure.wait_for()
+    for _ in range(3 * (name == "tiles")):
+        figure.locator("[name=next]").click()
+    assert texts(still) == texts(figure)
+    assert len(texts(still)) >= 5
+    live.close()
+    context.close()
+
+
+@in_a_browser
+def test_an_answer_is_folded_without_a_script(
+    browser: Any, address: str
 ) -> None:
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
-    tab.goto(f"{address}/{language}/query-and-key.html")
-    picture = tab.locator("figure.live svg").bounding_box()
-    assert picture["height"] > 100
+    tab.goto(f"{address}/en/query-and-key.html")
     assert tab.locator("details.answer").count() > 0
     context.close()
 

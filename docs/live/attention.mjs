@@ -57,6 +57,38 @@ export function weightedSum(weights, values, width) {
   );
 }
 
+/** What a row has gathered before its first tile of keys. */
+export function nothing(width) {
+  return { highest: -Infinity, denominator: 0, numerator: Array(width).fill(0) };
+}
+
+/**
+ * What a row has gathered, and a tile more: its scores, and a row of values
+ * for each. `powers` are the tile's; `factor` brought the old sums from the
+ * old maximum to the new one.
+ */
+export function addTile(running, scores, values) {
+  const highest = Math.max(running.highest, ...scores);
+  // -Infinity - (-Infinity) is NaN.
+  const finite = highest === -Infinity ? 0 : highest;
+  const factor = Math.exp(running.highest - finite);
+  const powers = scores.map((score) => Math.exp(score - finite));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  const added = weightedSum(powers, values, running.numerator.length);
+  return {
+    highest,
+    denominator: running.denominator * factor + sum,
+    numerator: running.numerator.map((old, e) => old * factor + added[e]),
+    factor,
+    powers,
+  };
+}
+
+/** The output of what a row has gathered; zeros if it has seen no key. */
+export function finish({ highest, denominator, numerator }) {
+  return numerator.map((sum) => (highest === -Infinity ? 0 : sum / denominator));
+}
+
 /**
  * Attention of query (..., H, L, D) over key (..., G, S, D) and value
  * (..., G, S, E): { output, weights, logSumExp }, each an array, the weights

@@ -1,4 +1,4 @@
-// Hovering a name shows it on both sides; figures come to life.
+// Hovering a name shows it on both sides.
 for (const block of document.querySelectorAll(".sides")) {
   const names = [...block.querySelectorAll("span.n, span.nf, span.nc")];
   const mark = (text, on) => {
@@ -10,9 +10,4 @@ for (const block of document.querySelectorAll(".sides")) {
     name.addEventListener("mouseenter", () => mark(name.textContent, true));
     name.addEventListener("mouseleave", () => mark(name.textContent, false));
   }
-}
-
-const root = document.documentElement.dataset.content_root ?? "./";
-if (document.querySelector("figure.live")) {
-  import(new URL(`${root}_static/figures.mjs`, location.href));
 }
