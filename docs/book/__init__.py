@@ -34,15 +34,13 @@ from sphinx.highlighting import PygmentsBridge
 from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
-from .api import add_api
+from .api import ROOT, SIDES, add_api
 from .exercises import parts_of, solved
 from .kept import files, kept
 from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 
-ROOT = Path(__file__).parents[2]
-SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 # What the same method is called on the other side.
 IDIOM = {"__call__": "forward"}
 

@@ -27,7 +27,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
+SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
 ONLY = {"en": "{} only", "zh_TW": "只有 {}"}
 # The table of a README, and the room that one of its lines is about.
@@ -55,7 +55,7 @@ def table(language: str) -> str:
 
 def room_files() -> list[Path]:
     """Return the files of all rooms, on both sides."""
-    folders = [ROOT / package for package in PACKAGES.values()]
+    folders = [ROOT / package for package in SIDES.values()]
     return [file for folder in folders for file in folder.glob("[!_]*.py")]
 
 
@@ -86,7 +86,7 @@ def entries(package: str, room: str) -> dict[str, Entry]:
             found[node.name] = class_of(node, methods.pop("__init__", None))
             for name, entry in methods.items():
                 # nn.Module defines forward and is called.
-                shared = name.replace("forward", "__call__")
+                shared = {"forward": "__call__"}.get(name, name)
                 if public(name) or shared == "__call__":
                     found[f"{node.name}.{shared}"] = entry
     for name, entry in found.items():
@@ -169,13 +169,13 @@ class Api(SphinxDirective):
         section += nodes.title(text=room)
         found = {}
         texts = {}
-        for label, package in PACKAGES.items():
+        for label, package in SIDES.items():
             if text := ast.get_docstring(parsed(package, room)):
                 module = f"```{{py:module}} {package}.{room}\n```"
                 section += self.parse_text_to_nodes(module)
                 found[label] = entries(package, room)
                 texts[label] = text
-        if one := self.one_sided(texts, PACKAGES):
+        if one := self.one_sided(texts, SIDES):
             section += nodes.paragraph("", "", one)
         section += self.said(texts)
         # Where a name's own names go, and the sides that have it.
@@ -196,7 +196,7 @@ class Api(SphinxDirective):
         indices = []
         lines: dict[str, Any] = {}
         for label, entry in sides.items():
-            for module in modules(PACKAGES[label], room, entry.name):
+            for module in modules(SIDES[label], room, entry.name):
                 index, described = self.described(module, entry)
                 indices.append(index)
                 line, content = described.children
