@@ -23,6 +23,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,9 @@ from sphinx.highlighting import PygmentsBridge
 from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
-from .api import ROOT, SIDES, add_api
+from .api import SIDES, add_api
 from .exercises import parts_of, solved
-from .kept import files, kept
+from .kept import ROOT, files, kept
 from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
@@ -149,8 +150,29 @@ class Ran(SphinxDirective):
         words = shlex.split(self.arguments[0])
         zh = str(self.config.language).startswith("zh")
         words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
-        text = f"$ python {self.arguments[0]}\n{printed(self, words)}"
-        return [nodes.literal_block(text, text, language="text")]
+        text = f"$ .venv/bin/python {self.arguments[0]}\n"
+        return [terminal(text + printed(self, words))]
+
+
+def terminal(text: str) -> nodes.Node:
+    """Return what a program prints, in columns as a terminal has them.
+
+    No two fonts agree how wide 光 or × is beside a letter, so each such
+    character gets the one or two cells that a terminal gives it.
+    """
+    cells = "".join(
+        html.escape(character)
+        if character.isascii()
+        else f'<span class="cell{1 + wide(character)}">{character}</span>'
+        for character in text
+    )
+    block = f'<div class="highlight terminal"><pre>{cells}</pre></div>'
+    return nodes.raw("", block, format="html")
+
+
+def wide(character: str) -> bool:
+    """Return whether a terminal gives a character two cells."""
+    return unicodedata.east_asian_width(character) in "WF"
 
 
 def ran_once(
@@ -195,7 +217,7 @@ class Shown(SphinxDirective):
         text = printed(self, ["-c", lines])
         return [
             nodes.literal_block(lines, lines, language="python"),
-            nodes.literal_block(text, text, language="text"),
+            terminal(text),
         ]
 
 
@@ -315,7 +337,7 @@ class Exercise(SphinxDirective):
             nodes.literal_block("", exercise.to_do, language="python"),
             nodes.raw("", start, format="html"),
             nodes.literal_block(lines, lines, language="python"),
-            nodes.literal_block(said, said, language="text"),
+            terminal(said),
             nodes.raw("", "</details>", format="html"),
         ]
 

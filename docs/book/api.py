@@ -26,7 +26,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-ROOT = Path(__file__).parents[2]
+from .kept import ROOT
+
 SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
 ONLY = {"en": "{} only", "zh_TW": "只有 {}"}

@@ -55,6 +55,13 @@ def ran(*words):
 """
 
 
+FOLDED = {"en": "A solution", "zh_TW": "一種解法"}
+IN_THE_BOOK = {
+    "en": "There is a picture here in the book.",
+    "zh_TW": "書裡這個地方有一張圖。",
+}
+
+
 def notebook(page: str, language: str) -> dict[str, Any]:
     """Return a page as a notebook."""
     page = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.S)
@@ -104,14 +111,15 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
         # Whoever runs the whole notebook takes this in place of the start.
         cell["metadata"]["solution"] = exercise.done
         fold = f"```python\n{exercise.solution}\n```"
-        return [*words(exercise.asked), cell, *words(folded("?", fold))]
+        title = FOLDED[language]
+        return [*words(exercise.asked), cell, *words(folded(title, fold))]
     if name == "answer":
         inner = DIRECTIVE.search(found["content"])
         text = DIRECTIVE.sub("", found["content"]).strip()
         answer = words(folded(argument, text))
         return [*answer, *(cells_of(inner, language) if inner else [])]
-    # What moves, moves in the book.
-    return []
+    # What is drawn, and what moves, is in the book.
+    return words(f"*({IN_THE_BOOK[language]})*")
 
 
 def folded(summary: str, text: str) -> str:
@@ -121,7 +129,8 @@ def folded(summary: str, text: str) -> str:
 
 def words(text: str) -> list[dict[str, Any]]:
     """Return a cell of text, none for no text."""
-    text = text.strip()
+    # Beside a notebook lie the pages of the site.
+    text = re.sub(r"\]\(([\w-]+)\.md", r"](\1.html", text.strip())
     if not text:
         return []
     return [{"cell_type": "markdown", "metadata": {}, "source": text}]
