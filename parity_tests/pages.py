@@ -20,6 +20,8 @@ from .machine import Machine
 LANGUAGES = ("en", "zh_Hant")
 # Lines by the name of their place, and that by language.
 Made = Mapping[str, Mapping[str, Sequence[str]]]
+# Two numbers in a cell: narrow, and never broken into two lines.
+BESIDE = "\u202f/\u202f"
 Found = TypeVar("Found")
 
 
