@@ -16,7 +16,7 @@ PAGE = "measured"
 PLACES = ("machine", "forward", "back", "memory")
 WORDS = {
     "en": {
-        "least": "least, ms",
+        "least": "least",
         "SDPA": "SDPA, ms",
         "table": "one table of scores",
         "exponent": "exponent",
@@ -24,7 +24,7 @@ WORDS = {
         "limits": "{:.0f} Gflop/s, {:.1f} powers/ns, copies {:.0f} GB/s",
     },
     "zh_Hant": {
-        "least": "下限（ms）",
+        "least": "下限",
         "SDPA": "SDPA（ms）",
         "table": "一張分數表",
         "exponent": "指數",
@@ -74,7 +74,7 @@ def times(costs: Costs, back: bool, words: dict[str, str]) -> list[str]:
     names = [name for name in costs.names if name != SDPA]
 
     def line(T: int) -> list[str]:
-        least = (1000 * costs.limits.seconds(T, mode) for mode in modes)
+        least = (costs.least(mode, T) for mode in modes)
         own = (milliseconds(costs, mode, SDPA).get(T) for mode in modes)
         ratios = (
             pair(costs.ratio(mode, name, T) for mode in modes)

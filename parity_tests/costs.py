@@ -89,6 +89,13 @@ class Costs(NamedTuple):
         known = name in own and SDPA in own
         return own[name] / own[SDPA] if known else None
 
+    def least(self, mode: Mode, T: int) -> float | None:
+        """Return the least time as a multiple of SDPA's, None without it."""
+        own = self.times[mode, T]
+        return (
+            self.limits.seconds(T, mode) / own[SDPA] if SDPA in own else None
+        )
+
     def mebibytes(self, name: str) -> dict[int, float]:
         """Return the memory of one by T, where it was measured."""
         return {
