@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import suite
+from .pages import PageError
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+EARLIER = "in place of a run, what --json of an earlier one wrote"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -114,14 +116,21 @@ def parser() -> argparse.ArgumentParser:
     accuracy = commands.add_parser(
         "accuracy", help="the error of each version, and of torch's function"
     )
-    accuracy.add_argument(
+    source = accuracy.add_mutually_exclusive_group()
+    source.add_argument(
         "--longest",
         metavar="T",
         type=int,
         default=16384,
         help="leave out longer sequences (16384)",
     )
+    source.add_argument(
+        "--from", dest="source", metavar="FILE", type=Path, help=EARLIER
+    )
     accuracy.add_argument("--json", metavar="FILE", type=Path)
+    accuracy.add_argument(
+        "--pages", metavar="DOCS", type=Path, help="rewrite the book's pages"
+    )
 
     bench = commands.add_parser(
         "bench", help="what it costs: ratios of times within one run"
@@ -132,7 +141,8 @@ def parser() -> argparse.ArgumentParser:
         help="a step of training, or attention against T",
     )
     bench.add_argument("--json", metavar="FILE", type=Path)
-    bench.add_argument(
+    source = bench.add_mutually_exclusive_group()
+    source.add_argument(
         "--lengths",
         metavar="T",
         type=int,
@@ -140,8 +150,21 @@ def parser() -> argparse.ArgumentParser:
         default=LENGTHS,
         help="attention: other lengths (256 to 16384)",
     )
+    source.add_argument(
+        "--from",
+        dest="source",
+        metavar="FILE",
+        type=Path,
+        help=f"attention: {EARLIER}",
+    )
     bench.add_argument(
         "--plot", metavar="FILE", type=Path, help="attention: an SVG"
+    )
+    bench.add_argument(
+        "--pages",
+        metavar="DOCS",
+        type=Path,
+        help="attention: rewrite the book's pages",
     )
 
     ring = commands.add_parser(
@@ -160,6 +183,15 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = parser().parse_args(argv)
+    try:
+        return run(arguments)
+    except PageError as error:
+        print(f"{arguments.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run what the arguments say and return the exit status."""
     if arguments.command == "report":
         from .report import report
 
@@ -202,7 +234,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "bench" and arguments.what == "attention":
         from .bench_attention import attention
 
-        return attention(arguments.lengths, arguments.json, arguments.plot)
+        return attention(
+            arguments.lengths,
+            arguments.source,
+            arguments.json,
+            arguments.plot,
+            arguments.pages,
+        )
     if arguments.command == "bench":
         from .bench import training
 
@@ -215,7 +253,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     from .accuracy import accuracy
 
-    return accuracy(arguments.longest, arguments.json)
+    return accuracy(
+        arguments.longest, arguments.source, arguments.json, arguments.pages
+    )
 
 
 if __name__ == "__main__":

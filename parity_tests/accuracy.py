@@ -3,28 +3,32 @@
 The reference is the definition in NumPy's long double, which on x86-64 has
 11 bits more than float64; `test_report.py` compares it with the scalar
 loops. The error of a row of the output is the largest of its elements, in
-units of u · max|value|, u being the unit roundoff of the dtype: one half is
-what rounding the exact output once would cost a value of that size.
+units of u · max|value|, u being the unit roundoff of the dtype: one is the
+most that rounding the exact output once would cost a value of that size.
 """
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from torch.nn.functional import scaled_dot_product_attention
 
+from .accuracy_page import PAGE, PLACES, write_pages
 from .bounds import unit_roundoff
 from .cases import rounded
 from .checks.flash import settings
+from .errors import Cell, Errors, as_json, from_json
+from .kernels import SDPA
+from .machine import this_machine
+from .pages import check, earlier
+from .plots import check_matplotlib
 from .report import tracked, write_json
 from .versions import NUMPY, TORCH, Version
 
@@ -32,31 +36,7 @@ DTYPES = ("float64", "float32", "float16", "bfloat16")
 LENGTHS = (256, 1024, 4096, 16384)
 SPREADS = (1.0, 10.0, 100.0, 1e4)
 HEADS, ROWS, WIDTH = 8, 32, 64
-# What the error of a version may be in terms of torch's function's.
-MEDIAN_RATIO, WORST_RATIO = 1.1, 2.0
 WIDE = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
-
-
-class Cell(NamedTuple):
-    """One line of the table: where, and the errors of each function."""
-
-    dtype: str
-    length: int
-    spread: float
-    medians: dict[str, float]
-    worst: dict[str, float]
-
-    def ratios(self, name: str) -> tuple[float, float]:
-        """Return a version's errors as multiples of torch's function's."""
-        return (
-            self.medians[name] / max(self.medians[SDPA], 1e-300),
-            self.worst[name] / max(self.worst[SDPA], 1e-300),
-        )
-
-    def within(self) -> bool:
-        """Return whether all of ours are as accurate as they must be."""
-        ratios = [self.ratios(name) for name in FUNCTIONS if name != SDPA]
-        return all(m <= MEDIAN_RATIO and w <= WORST_RATIO for m, w in ratios)
 
 
 def draw(dtype: str, T: int, spread: float) -> list[NDArray[Any]]:
@@ -107,12 +87,11 @@ def by_proof(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
         return own(NUMPY, f"fast.{TILED}")(dtype, *arrays)
 
 
-SDPA = "SDPA"
 ALL, TILED = "sdpa.scaled_dot_product_attention", "flash_attention"
 FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     SDPA: sdpa,
-    NUMPY.name: own(NUMPY, ALL),
-    TORCH.name: own(TORCH, ALL),
+    f"{NUMPY.name} naive": own(NUMPY, ALL),
+    f"{TORCH.name} naive": own(TORCH, ALL),
     f"{NUMPY.name} flash": own(NUMPY, f"flash.{TILED}"),
     f"{TORCH.name} flash": own(TORCH, f"flash.{TILED}"),
     f"{NUMPY.name} fast": by_proof,
@@ -145,8 +124,13 @@ def cells(longest: int) -> list[tuple[str, int, float]]:
     ]
 
 
-def accuracy(longest: int, path: Path | None) -> int:
-    """Print the table; return 0 if no version is worse than it may be."""
+def accuracy(
+    longest: int, source: Path | None, path: Path | None, pages: Path | None
+) -> int:
+    """Print the table; return 0 if no version is worse than it may be.
+
+    Errors are measured, or read from what an earlier run has written.
+    """
     wanted = cells(longest)
     if not wanted:
         print(
@@ -154,22 +138,30 @@ def accuracy(longest: int, path: Path | None) -> int:
             file=sys.stderr,
         )
         return 2
-    found = [measure(*where) for where in tracked(wanted, "accuracy")]
+    if pages is not None:
+        check(pages, PAGE, PLACES)
+        check_matplotlib()
+    if source is None:
+        found = [measure(*where) for where in tracked(wanted, "accuracy")]
+        errors = Errors(this_machine(), found)
+    else:
+        errors = earlier(source, from_json)
     if path is not None:
-        write_json(path, [cell._asdict() for cell in found])
+        write_json(path, as_json(errors))
     console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(table(found))
+    console.print(table(errors.cells))
     if not WIDE:
         console.print("float64 needs a long double of more than 64 bits")
     console.print(
         f"Errors in units of u · max|value|: the median and the worst of "
         f"{HEADS * ROWS} rows, D = {WIDTH}; of the others as multiples of "
-        f"SDPA's. torch {torch.__version__}, numpy {np.__version__}, "
-        f"{platform.machine()}.",
+        f"SDPA's. {errors.machine}.",
         highlight=False,
     )
-    missed = sum(not cell.within() for cell in found)
-    console.print(f"{len(found) - missed} passed, {missed} failed")
+    if pages is not None:
+        write_pages(pages, errors)
+    missed = sum(not cell.within() for cell in errors.cells)
+    console.print(f"{len(errors.cells) - missed} passed, {missed} failed")
     return 1 if missed else 0
 
 

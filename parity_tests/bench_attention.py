@@ -4,34 +4,50 @@ Times are medians of runs in turn: every kernel has a few runs in a row, of
 which the first warm it up, and then the next has its turn. What another
 library's threads still do when they have nothing to do would else be
 counted to the one that comes after. What takes long needs fewer. Memory is
-that of a process which runs one kernel alone, beyond its inputs and output.
+that of a process which runs one kernel once, beyond its inputs and output.
 """
 
 from __future__ import annotations
 
-import math
+import importlib.util
+import itertools
 import multiprocessing
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
 
-from attention import free_bytes, write_figure
+from attention import free_bytes
 from numpy_impl import fast
 
-from .kernels import SDPA, Inputs, Kernel, Run, draw, kernels
-from .memory import MIB, forget_peak, risen
+from .bench_page import PAGE, PLACES, draw_costs, memory_rows, write_pages
+from .costs import (
+    FLOAT,
+    HEADS,
+    MODES,
+    WIDTH,
+    Costs,
+    Limits,
+    Memory,
+    Mode,
+    Times,
+    as_json,
+    exponent,
+    from_json,
+)
+from .kernels import Inputs, Kernel, Run, draw, kernels, others
+from .machine import this_machine
+from .memory import forget_peak, risen
+from .pages import check, earlier
+from .plots import check_matplotlib
 from .report import bar, quiet, write_json
 
-HEADS, WIDTH, FLOAT = 8, 64, 4
 # A kernel that would need more seconds for a run, or more of the memory
 # that is free, is left out.
 SLOWEST, ROOM = 15.0, 0.6
@@ -39,27 +55,40 @@ SLOWEST, ROOM = 15.0, 0.6
 TABLES = 8
 
 
-class Mode(NamedTuple):
-    """Causal or not, there or there and back."""
-
-    causal: bool
-    back: bool
-
-    def __str__(self) -> str:
-        """Return it in words."""
-        causal = "causal" if self.causal else "not causal"
-        return f"{causal}, forward{' + backward' if self.back else ''}"
-
-
-MODES = [
-    Mode(causal, back) for back in (False, True) for causal in (False, True)
-]
-
-
 def attention(
-    lengths: Sequence[int], path: Path | None, plot: Path | None
+    lengths: Sequence[int],
+    source: Path | None,
+    path: Path | None,
+    plot: Path | None,
+    pages: Path | None,
 ) -> int:
-    """Time and weigh every kernel, print the tables, write what is asked."""
+    """Print what every kernel costs, write what is asked; return 0.
+
+    It is measured, or read from what an earlier run has written.
+    """
+    if pages is not None:
+        check(pages, PAGE, PLACES)
+    if pages is not None or plot is not None:
+        check_matplotlib()
+    costs = measure(lengths) if source is None else earlier(source, from_json)
+    console = Console(
+        width=None if sys.stdout.isatty() else 30 + 17 * len(costs.names)
+    )
+    for mode in MODES:
+        console.print(table_of_times(mode, costs))
+    console.print(table_of_memory(costs))
+    console.print(closing(costs), highlight=False)
+    if path is not None:
+        write_json(path, as_json(costs))
+    if plot is not None:
+        draw_costs(plot, costs)
+    if pages is not None:
+        write_pages(pages, costs)
+    return 0
+
+
+def measure(lengths: Sequence[int]) -> Costs:
+    """Time and weigh every kernel."""
     chosen = kernels()
     with quiet(), bar() as progress:
         steps = len(lengths) * len(MODES) + len(chosen)
@@ -70,22 +99,14 @@ def attention(
 
         times = measure_times(chosen, lengths, advance)
         memory = measure_memory(chosen, lengths, advance)
-    limits = machine_limits()
-    console = Console(
-        width=None if sys.stdout.isatty() else 30 + 17 * len(chosen)
+    packages = [*itertools.chain.from_iterable(others()), "threadpoolctl"]
+    return Costs(
+        this_machine(filter(importlib.util.find_spec, packages)),
+        {"torch": torch.get_num_threads(), "numpy_impl.fast": fast.THREADS},
+        machine_limits(),
+        times,
+        memory,
     )
-    for mode in MODES:
-        console.print(table_of_times(mode, times, lengths, chosen, limits))
-    console.print(table_of_memory(memory, lengths, chosen))
-    console.print(closing(limits), highlight=False)
-    if path is not None:
-        write_json(path, as_json(times, memory, limits))
-    if plot is not None:
-        draw_costs(plot, times, memory)
-    return 0
-
-
-Times = dict[tuple[Mode, int], dict[str, float]]
 
 
 def measure_times(
@@ -161,64 +182,35 @@ def timed(run: Run) -> float:
     return time.perf_counter() - start
 
 
-Memory = dict[tuple[str, int], float]
-
-
 def measure_memory(
     chosen: list[Kernel], lengths: Sequence[int], advance: Callable[[], None]
 ) -> Memory:
     """Return the bytes that each kernel takes beyond inputs and output."""
     found: Memory = {}
     context = multiprocessing.get_context("spawn")
-    for kernel in chosen:
-        possible = [
-            T
-            for T in lengths
-            if affordable(kernel, T, Mode(False, False), None)
-        ]
-        # A process of its own, so that nothing of another's is counted.
-        with context.Pool(1) as pool:
-            weighed = pool.apply(weigh, (kernel.name, possible))
-        found |= {(kernel.name, T): bytes_ for T, bytes_ in weighed.items()}
-        advance()
+    # A process for each, so that nothing of another's is counted, nor
+    # hidden: what a shorter T has freed would serve the longer one.
+    with context.Pool(1, maxtasksperchild=1) as pool:
+        for kernel in chosen:
+            for T in lengths:
+                if affordable(kernel, T, Mode(False, False), None):
+                    weighed = pool.apply(weigh, (kernel.name, T))
+                    if weighed is not None:
+                        found[kernel.name, T] = weighed
+            advance()
     return found
 
 
-def weigh(name: str, lengths: list[int]) -> dict[int, float]:
+def weigh(name: str, T: int) -> float | None:
     """Return how far a kernel makes the memory of this process rise."""
     kernel = next(kernel for kernel in kernels() if kernel.name == name)
     kernel.there(draw(128, False, HEADS, WIDTH))()
-    found = {}
-    for T in lengths:
-        run = kernel.there(draw(T, False, HEADS, WIDTH))
-        before = forget_peak()
-        output = run()
-        rise = risen(before)
-        del output
-        if rise is None:
-            break
-        found[T] = max(0.0, rise - FLOAT * HEADS * T * WIDTH)
-    return found
-
-
-class Limits(NamedTuple):
-    """What this machine does at most: products, powers, bytes a second."""
-
-    flops: float
-    powers: float
-    bytes: float
-
-    def seconds(self, T: int, mode: Mode) -> float:
-        """Return the time of a kernel that did nothing but what it must.
-
-        There: two products of T² D multiplications and additions, and T²
-        powers, for each head; back: five products, and the powers again.
-        """
-        seen = (T + 1) / 2 / T if mode.causal else 1.0
-        products, powers = (7, 2) if mode.back else (2, 1)
-        pairs = HEADS * T * T * seen
-        flops = products * 2 * pairs * WIDTH
-        return flops / self.flops + powers * pairs / self.powers
+    run = kernel.there(draw(T, False, HEADS, WIDTH))
+    before = forget_peak()
+    output = run()
+    rise = risen(before)
+    del output
+    return None if rise is None else max(0.0, rise - FLOAT * HEADS * T * WIDTH)
 
 
 def machine_limits() -> Limits:
@@ -239,128 +231,51 @@ def machine_limits() -> Limits:
     )
 
 
-def table_of_times(
-    mode: Mode,
-    times: Times,
-    lengths: Sequence[int],
-    chosen: list[Kernel],
-    limits: Limits,
-) -> Table:
+def table_of_times(mode: Mode, costs: Costs) -> Table:
     """Return one mode's times, each beside SDPA's, and exponents."""
     drawn = Table("T", "least, ms", title=f"{mode}: ms (times SDPA)")
-    names = [k.name for k in chosen]
-    for name in names:
+    for name in costs.names:
         drawn.add_column(name, justify="right")
-    for T in lengths:
-        own = times[mode, T]
-        cells = [
-            f"{1000 * own[n]:.4g} ({own[n] / own[SDPA]:.2f})"
-            if n in own
-            else "-"
-            for n in names
-        ]
-        least = f"{1000 * limits.seconds(T, mode):.3g}"
+    columns = [costs.seconds(mode, name) for name in costs.names]
+    for T in costs.lengths:
+        cells = []
+        for name, own in zip(costs.names, columns, strict=True):
+            ratio = costs.ratio(mode, name, T)
+            cells.append(
+                "-" if ratio is None else f"{1000 * own[T]:.4g} ({ratio:.2f})"
+            )
+        least = f"{1000 * costs.limits.seconds(T, mode):.3g}"
         drawn.add_row(str(T), least, *cells)
-    slopes = [
-        exponent({T: times[mode, T].get(n) for T in lengths}) for n in names
-    ]
-    drawn.add_row("exponent", "", *slopes)
+    drawn.add_row("exponent", "", *map(exponent, columns))
     return drawn
 
 
-def exponent(values: dict[int, float | None]) -> str:
-    """Return the exponent p of c · Tᵖ, fitted to T ≥ 1024; - if too few."""
-    points = [
-        (math.log(T), math.log(v)) for T, v in values.items() if v and T > 1000
-    ]
-    if len(points) < 2:
-        return "-"
-    fit = statistics.linear_regression(*zip(*points, strict=True))
-    return f"{fit.slope:.2f}"
-
-
-def table_of_memory(
-    memory: Memory, lengths: Sequence[int], chosen: list[Kernel]
-) -> Table:
+def table_of_memory(costs: Costs) -> Table:
     """Return the peak of memory beyond inputs and output, forward."""
     drawn = Table(
         "T",
         "table, MiB",
         title="forward, peak of memory beyond inputs and output, MiB",
     )
-    names = [k.name for k in chosen]
-    for name in names:
+    for name in costs.names:
         drawn.add_column(name, justify="right")
-    for T in lengths:
-        found = [memory.get((n, T)) for n in names]
-        cells = ["-" if b is None else f"{b / MIB:.1f}" for b in found]
-        drawn.add_row(str(T), f"{FLOAT * HEADS * T * T / MIB:.0f}", *cells)
-    slopes = [
-        exponent({T: memory.get((n, T)) for T in lengths}) for n in names
-    ]
-    drawn.add_row("exponent", "", *slopes)
+    for row in memory_rows(costs, "exponent"):
+        drawn.add_row(*row)
     return drawn
 
 
-def closing(limits: Limits) -> str:
+def closing(costs: Costs) -> str:
     """Return what was measured, and on what."""
-    held = "held back" if fast.blas_threads() else "not held back"
+    machine, limits = costs.machine, costs.limits
+    held = (
+        "held back" if "threadpoolctl" in machine.versions else "not held back"
+    )
+    threads = ", ".join(f"{n} of {name}" for name, n in costs.threads.items())
     return (
-        f"float32, B 1, H {HEADS}, D {WIDTH}, {torch.get_num_threads()} "
-        f"threads of torch, {fast.THREADS} of numpy_impl.fast, BLAS's own "
-        f"{held} by threadpoolctl; torch {torch.__version__}, numpy "
-        f'{np.__version__}, {platform.machine()}. "least" is the time of '
+        f"float32, B 1, H {HEADS}, D {WIDTH}; threads: {threads}, BLAS's own "
+        f'{held} by threadpoolctl; {machine}. "least" is the time of '
         f"the products and powers alone, at this machine's "
         f"{limits.flops / 1e9:.0f} Gflop/s and {limits.powers / 1e9:.1f} "
         f"powers/ns; it copies {limits.bytes / 1e9:.0f} GB/s, and a table of "
         "scores is written and read four times."
     )
-
-
-def as_json(times: Times, memory: Memory, limits: Limits) -> dict[str, Any]:
-    """Return all numbers: seconds and bytes."""
-    return {
-        "times": [
-            {"mode": str(mode), "T": T, "seconds": own}
-            for (mode, T), own in times.items()
-        ],
-        "memory": [
-            {"kernel": name, "T": T, "bytes": own}
-            for (name, T), own in memory.items()
-        ],
-        "limits": limits._asdict(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "machine": platform.machine(),
-        "threads": fast.THREADS,
-    }
-
-
-def draw_costs(path: Path, times: Times, memory: Memory) -> None:
-    """Write time and memory against T, both axes logarithmic, as SVG."""
-    own: dict[str, dict[int, float]] = {}
-    for (mode, T), seconds in times.items():
-        if mode == Mode(False, False):
-            for name, value in seconds.items():
-                own.setdefault(name, {})[T] = 1000 * value
-    weights: dict[str, dict[int, float]] = {}
-    for (name, T), value in memory.items():
-        if value > 0:
-            weights.setdefault(name, {})[T] = value / MIB
-
-    def panels(figure: Any) -> None:
-        left, right = figure.subplots(1, 2)
-        for axes, lines, label in (
-            (left, own, "forward, ms"),
-            (right, weights, "memory beyond inputs and output, MiB"),
-        ):
-            for name, line in lines.items():
-                pair = (list(line), list(line.values()))
-                axes.plot(*pair, marker="o", label=name)
-            axes.set(xscale="log", yscale="log", xlabel="T", ylabel=label)
-            axes.set_xticks(sorted({T for _, T in times}))
-            axes.xaxis.set_major_formatter("{x:.0f}")
-            axes.minorticks_off()
-        left.legend()
-
-    write_figure(path, (10, 5), panels)

@@ -171,14 +171,18 @@ OTHERS = {
 }
 
 
-def kernels() -> list[Kernel]:
-    """Return the kernels of this project, torch's, and those installed."""
-    others = [
-        make()
+def others() -> dict[tuple[str, ...], Callable[[], Kernel]]:
+    """Return how to make those whose packages are installed."""
+    return {
+        packages: make
         for packages, make in OTHERS.items()
         if all(importlib.util.find_spec(name) for name in packages)
-    ]
-    return [*OWN, *others]
+    }
+
+
+def kernels() -> list[Kernel]:
+    """Return the kernels of this project, torch's, and those installed."""
+    return [*OWN, *(make() for make in others().values())]
 
 
 def draw(T: int, causal: bool, H: int = 8, D: int = 64) -> Inputs:

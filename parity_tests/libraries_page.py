@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,14 @@ from .libraries import (
     Cell,
     probes,
 )
+from .pages import header, rewrite, row
 from .versions import ALL_DTYPES
 
 if TYPE_CHECKING:
     from .libraries_report import Card
 
+PAGE = "libraries"
+PLACES = ("card", "cases", "wrong", "calls")
 # The words of the tables; the prose around them stands in the pages.
 WORDS: dict[str, dict[str, str]] = {
     "en": {
@@ -109,34 +111,20 @@ CHINESE = {
 }
 
 
-def write_pages(folder: Path, cards: Sequence[Card]) -> None:
-    """Write the tables into libraries.md of both languages, if it is there.
-
-    What stands between `<!-- name -->` and `<!-- end -->` is replaced.
-    """
-    for language, words in WORDS.items():
-        path = folder / language / "libraries.md"
-        text = path.read_text(encoding="utf-8")
-        for name, lines in (
-            ("card", card_lines(cards, words, language)),
-            ("cases", case_lines(cards, words)),
-            ("wrong", wrongs(cards, words)),
-            ("calls", calls(words, language)),
-        ):
-            text = between(text, name, lines, path)
-        path.write_text(text, encoding="utf-8")
+def write_pages(docs: Path, cards: Sequence[Card]) -> None:
+    """Write the tables into libraries.md of both languages."""
+    rewrite(docs, PAGE, {lang: made(cards, lang) for lang in WORDS})
 
 
-def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
-    """Return a page with other lines at one of its places."""
-    pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-    body = "\n".join(["", *lines, ""])
-    found, count = re.subn(
-        pattern, lambda m: f"{m[1]}{body}\n{m[2]}", text, flags=re.S
-    )
-    if count != 1:
-        raise ValueError(f"{path} has {count} places <!-- {name} -->")
-    return found
+def made(cards: Sequence[Card], language: str) -> dict[str, list[str]]:
+    """Return the lines of every place of a page."""
+    words = WORDS[language]
+    return {
+        "card": card_lines(cards, words, language),
+        "cases": case_lines(cards, words),
+        "wrong": wrongs(cards, words),
+        "calls": calls(words, language),
+    }
 
 
 def card_lines(
@@ -165,16 +153,6 @@ def case_lines(cards: Sequence[Card], words: dict[str, str]) -> list[str]:
         lines.append(row([words[kind], *counts]))
     shares = (f"{card.worst():.0%}" for card in cards)
     return [*lines, row([words["error"], *shares])]
-
-
-def header(cells: Sequence[str]) -> list[str]:
-    """Return the first two lines of a table."""
-    return [row(cells), row(["---"] * len(cells))]
-
-
-def row(cells: Sequence[str]) -> str:
-    """Return a line of a table."""
-    return "| " + " | ".join(cells) + " |"
 
 
 def told(text: str, language: str) -> str:

@@ -24,7 +24,8 @@ from .libraries import (
     probes,
     start,
 )
-from .libraries_page import write_pages
+from .libraries_page import PAGE, PLACES, write_pages
+from .pages import check
 from .report import bar, write_json
 from .versions import ALL_DTYPES
 from .workers import Found, Worker, WorkerError, answers
@@ -68,6 +69,8 @@ def libraries(
         names = ", ".join(short(module) for module in installed())
         print(f"libraries: none of these; installed: {names}", file=sys.stderr)
         return 2
+    if pages is not None:
+        check(pages, PAGE, PLACES)
     cards, lost = [], []
     with bar() as progress:
         total = len(modules) * (len(list(probes())) + len(CASES))
@@ -94,7 +97,6 @@ def libraries(
         write_json(path, as_json(cards))
     if pages is not None:
         write_pages(pages, cards)
-        print(f"{pages}: libraries.md is new in both languages")
     return 0 if cards and not lost else 1
 
 

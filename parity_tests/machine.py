@@ -1,0 +1,59 @@
+"""The machine and the versions that numbers were measured with."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+
+class Machine(NamedTuple):
+    """What bears on the numbers: no name of a host, and no path."""
+
+    cpu: str
+    architecture: str
+    vectors: str
+    cores: int
+    system: str
+    date: str
+    versions: dict[str, str]
+
+    def __str__(self) -> str:
+        """Return it in words, without the date."""
+        versions = ", ".join(f"{n} {v}" for n, v in self.versions.items())
+        return (
+            f"{self.cpu} ({self.architecture}, {self.vectors}), {self.cores} "
+            f"cores, {self.system}; {versions}"
+        )
+
+
+def this_machine(packages: Iterable[str] = ()) -> Machine:
+    """Return this machine, with the versions of these packages as well."""
+    names = ["numpy", "torch", *packages]
+    versions = {n: importlib.metadata.version(n) for n in names}
+    return Machine(
+        cpu_name(),
+        platform.machine(),
+        torch.backends.cpu.get_cpu_capability(),
+        os.cpu_count() or 1,
+        platform.system(),
+        datetime.date.today().isoformat(),
+        {"Python": platform.python_version(), **versions},
+    )
+
+
+def cpu_name() -> str:
+    """Return what the CPU calls itself; Linux keeps that in a file."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*: (.+)$", text, re.M)
+    return found[1] if found else platform.processor() or "CPU"

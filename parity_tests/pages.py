@@ -1,0 +1,119 @@
+"""The pages of the book that a command writes, in both languages.
+
+What stands between `<!-- name -->` and `<!-- end -->` is replaced; the prose
+around it is written by hand. A page's plot is `plots/PAGE.svg` and its
+numbers are `plots/PAGE.json`, once for both languages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attention import written_whole
+
+from .machine import Machine
+
+LANGUAGES = ("en", "zh_Hant")
+# Lines by the name of their place, and that by language.
+Made = Mapping[str, Mapping[str, Sequence[str]]]
+# Two numbers in a cell: narrow, and never broken into two lines.
+BESIDE = "\u202f/\u202f"
+Found = TypeVar("Found")
+
+
+class PageError(Exception):
+    """A page that cannot be written, or a file that cannot be read."""
+
+
+def check(docs: Path, page: str, places: Sequence[str]) -> None:
+    """Raise PageError where a page lacks a place: before a long run."""
+    empty: dict[str, list[str]] = {name: [] for name in places}
+    filled(docs, page, dict.fromkeys(LANGUAGES, empty))
+
+
+def rewrite(docs: Path, page: str, made: Made) -> None:
+    """Write lines into a page of both languages, or into none."""
+    for path, text in filled(docs, page, made).items():
+        with written_whole(path) as file:
+            file.write(text.encode())
+    print(
+        f"{docs}: {page}.md is new in both languages; once read: "
+        f"python docs/book/matched.py --matched {page}"
+    )
+
+
+def filled(docs: Path, page: str, made: Made) -> dict[Path, str]:
+    """Return the new text of a page in each language."""
+    texts = {}
+    for language, places in made.items():
+        path = docs / language / f"{page}.md"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise PageError(f"{path}: {error.strerror}") from error
+        for name, lines in places.items():
+            text = between(text, name, lines, path)
+        texts[path] = text
+    return texts
+
+
+def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
+    """Return a page with other lines at one of its places."""
+    pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+    body = "\n".join(["", *lines, ""])
+    found, count = re.subn(
+        pattern, lambda m: f"{m[1]}{body}\n{m[2]}", text, flags=re.S
+    )
+    if count != 1:
+        raise PageError(
+            f"{path} has {count} places from <!-- {name} --> to "
+            "<!-- end -->, expected 1"
+        )
+    return found
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table."""
+    return [*header(head), *map(row, rows)]
+
+
+def header(cells: Sequence[str]) -> list[str]:
+    """Return the first two lines of a table."""
+    return [row(cells), row(["---"] * len(cells))]
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return a line of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+WORDS = {
+    "en": ["{} ({}, {}), {} cores, {}", "Measured on {}"],
+    "zh_Hant": ["{}（{}，{}），{} 個核心，{}", "測量日期：{}"],
+}
+
+
+def machine_lines(machine: Machine, language: str) -> list[str]:
+    """Return what was measured on as a list."""
+    hardware, date = WORDS[language]
+    versions = ", ".join(f"{n} {v}" for n, v in machine.versions.items())
+    return [
+        "- " + hardware.format(*machine[:5]),
+        f"- {versions}",
+        "- " + date.format(machine.date),
+    ]
+
+
+def earlier(path: Path, read: Callable[[Any], Found]) -> Found:
+    """Return what an earlier run has written as JSON."""
+    try:
+        return read(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise PageError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"{path} is not what this command writes: {error!r}"
+        raise PageError(message) from error
