@@ -15,6 +15,7 @@ from .adapters import installed
 from .cases import CASES
 from .libraries import (
     CONTRACT,
+    KINDS,
     LACKS,
     OTHER,
     REFUSED,
@@ -24,7 +25,7 @@ from .libraries import (
     probes,
     start,
 )
-from .libraries_page import PAGE, PLACES, write_pages
+from .libraries_page import PAGE, PLACES, WORDS, write_pages
 from .pages import check
 from .report import bar, write_json
 from .versions import ALL_DTYPES
@@ -157,21 +158,13 @@ def table(cards: Sequence[Card]) -> Table:
     for dtype in ALL_DTYPES:
         drawn.add_row(dtype, *(styled(c.of_dtype(dtype)) for c in cards))
     drawn.add_section()
-    for kind, label in LABELS.items():
-        drawn.add_row(f"cases: {label}", *(str(c.count(kind)) for c in cards))
+    for kind in KINDS:
+        label = f"cases: {WORDS['en'][kind]}"
+        drawn.add_row(label, *(str(c.count(kind)) for c in cards))
     drawn.add_row(
         "largest error, of its bound", *(f"{c.worst():.0%}" for c in cards)
     )
     return drawn
-
-
-LABELS = {
-    CONTRACT: "as the contract",
-    OTHER: "another convention",
-    LACKS: "not offered",
-    REFUSED: "refused",
-    WRONG: "wrong",
-}
 
 
 def styled(own: Cell) -> str:
