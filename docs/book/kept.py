@@ -23,7 +23,8 @@ FOLDER = ROOT / ".venv" / "book"
 def files() -> list[str]:
     """Return the files that what a page shows may depend on."""
     found = [path for name in CODE for path in (ROOT / name).rglob("*.py")]
-    return sorted(map(str, [*found, ROOT / "attention.py"]))
+    shown = [path for path in found if not path.name.startswith("test_")]
+    return sorted(map(str, [*shown, ROOT / "attention.py"]))
 
 
 @functools.cache
