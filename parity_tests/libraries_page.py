@@ -71,7 +71,7 @@ CHINESE = {
     "negative scale": "負的 scale",
     "soft cap, -inf in the mask": "soft cap，遮罩裡有 −inf",
     "window (1, 0), not causal": "視窗 (1, 0)，不加 causal",
-    "float16, q·k = 102 400": "float16，q·k = 102 400",
+    "float16, q·k = 102 400": "float16，q·k = 102,400",
     "one key, at -60000": "唯一的 key，分數 −60000",
     "True attends": "True 表示看得到",
     "True ignores": "True 表示看不到",

@@ -333,7 +333,7 @@ class Exercise(SphinxDirective):
         start = f'<details class="answer"><summary>{words}</summary>'
         lines = exercise.solution
         return [
-            asked,
+            *asked.children,
             nodes.literal_block("", exercise.to_do, language="python"),
             nodes.raw("", start, format="html"),
             nodes.literal_block(lines, lines, language="python"),
@@ -377,7 +377,8 @@ class Picture(SphinxDirective):
             raise self.error(f"there is no picture {self.arguments[0]!r}")
         caption = nodes.container(classes=["caption"])
         self.state.nested_parse(self.content, self.content_offset, caption)
-        start = f'<figure class="picture">{plots.svg(made)}<figcaption>'
+        drawn = plots.svg(made, str(self.config.language))
+        start = f'<figure class="picture">{drawn}<figcaption>'
         return [
             nodes.raw("", start, format="html"),
             caption,

@@ -134,14 +134,14 @@ SWITCHES = {
     "en": {
         "causal": "causal",
         "right": "lower right corner",
-        "left": "window to the left (−1: none)",
+        "left": "keys back beside its own (−1: no bound)",
         "hidden": "padding keys at the end",
         "table": "weights of 4 queries over 6 keys, all scores 0",
     },
     "zh_Hant": {
         "causal": "因果",
         "right": "靠右下角",
-        "left": "左邊的視窗（−1：沒有視窗）",
+        "left": "往回看幾格，自己不算（−1：不限）",
         "hidden": "最後有幾個鍵是填充",
         "table": "4 個查詢對 6 個鍵的權重，所有分數都是 0",
     },

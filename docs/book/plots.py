@@ -57,7 +57,47 @@ STYLE: dict[Any, Any] = {
 Draw = Callable[[Figure], None]
 
 
-def svg(draw: Draw) -> str:
+# The words in the pictures; signs and names of functions stay as they are.
+CHINESE = {
+    "scores × 0.5": "分數 × 0.5",
+    "scores × 1": "分數 × 1",
+    "scores × 5": "分數 × 5",
+    "causal, upper left": "因果，左上角",
+    "causal, lower right": "因果，右下角",
+    "window (1, 0)": "視窗 (1, 0)",
+    "padding, 4 of 6": "填充，6 個留 4 個",
+    "scores": "分數",
+    "masked": "加上遮罩",
+    "weights": "權重",
+    "scores, 4 T²": "分數表，4 T²",
+    "values, 4 · 64 T": "值，4 · 64 T",
+    "bytes": "位元組",
+    "reshape alone": "只用 reshape",
+    "sinusoidal": "正弦",
+    "bias": "加上的數",
+    "head 0": "頭 0",
+    "head 2": "頭 2",
+    "head 7": "頭 7",
+    "key": "鍵",
+    "skipped": "略過",
+    "whole": "整塊",
+    "mask": "遮罩",
+    "rank": "行程",
+    "step": "步",
+    "triangle": "三角形",
+    "all": "全部",
+    "nothing": "看不到",
+    **{f"keys {rank}": f"鍵 {rank}" for rank in range(4)},
+    "loss": "損失",
+    "score": "分數",
+    "capped score": "加上限的分數",
+    "none": "沒有上限",
+    "cap 2.0": "上限 2.0",
+    "cap 5.0": "上限 5.0",
+}
+
+
+def svg(draw: Draw, language: str = "en") -> str:
     """Return what a function draws as an SVG for the page."""
     # Text stays text, in the reader's fonts: this machine may lack them.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
@@ -73,7 +113,11 @@ def svg(draw: Draw) -> str:
     text = file.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-    return re.sub(r"\s*\n\s*", " ", text)
+    text = re.sub(r"\s*\n\s*", " ", text)
+    words = {} if language == "en" else CHINESE
+    return re.sub(
+        r">([^<>]+)</", lambda m: f">{words.get(m[1], m[1])}</", text
+    )
 
 
 def heat(
@@ -212,7 +256,7 @@ def table_sizes(figure: Figure) -> None:
     ticks = {2.0**20: "1 MiB", 2.0**30: "1 GiB", 2.0**36: "64 GiB"}
     axes.set_yticks(list(ticks), list(ticks.values()))
     axes.set_xticks([2.0**8, 2.0**12, 2.0**16], ["256", "4096", "65536"])
-    axes.set(xlabel="T")
+    axes.set(xlabel="T", ylabel="bytes")
     axes.legend(frameon=False)
 
 
@@ -277,23 +321,18 @@ def two_parts(figure: Figure) -> None:
     figure.set_size_inches(6.6, 2.4)
     scores = np.asarray([1.0, 3.0, 2.0, 0.5, 4.0, 2.5])
     value = np.eye(6)
-    parts = [slice(0, 3), slice(3, 6)]
     found = [
-        merge.finish(merge.gather(scores[None, part], value[part, :]))
-        for part in parts
+        merge.finish(merge.gather(scores[None, keys], value[keys, :]))
+        for keys in (slice(0, 3), slice(3, 6))
     ]
     whole = merge.merge(*found)
-    shown = {
-        f"lse {found[0].log_sum_exp.item():.2f}": found[0],
-        f"lse {found[1].log_sum_exp.item():.2f}": found[1],
-        f"merged, lse {whole.log_sum_exp.item():.2f}": whole,
-    }
-    for axes, (title, partial) in zip(
-        figure.subplots(1, 3, sharey=True), shown.items(), strict=True
+    for axes, part in zip(
+        figure.subplots(1, 3, sharey=True), (*found, whole), strict=True
     ):
         colours = [BLUE] * 3 + [ORANGE] * 3
-        axes.bar(np.arange(6), partial.output[0, :], color=colours)
-        axes.set(title=title, xlabel="key")
+        axes.bar(np.arange(6), part.output[0, :], color=colours)
+        lse = part.log_sum_exp.item()
+        axes.set(title=f"lse {lse:.2f}", xlabel="key")
 
 
 def sight(figure: Figure) -> None:
