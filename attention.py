@@ -223,14 +223,17 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "text e3": (
         "One causal head of width {width}, float32; the median of {runs} "
-        "runs, after one\nto warm up. PyTorch runs the head written out step "
-        "by step here, not its\nfused function. "
+        "runs, after one\nto warm up. "
         "Try your own: exercise 3 --lengths 500 1000 2000",
         "一個 {width} 維的因果注意力頭，float32；"
         "先暖身一次，再取 {runs} 次的中位數。\n"
-        "PyTorch 在這裡執行的是逐步寫出的注意力頭，"
-        "不是它的融合（fused）函式。\n"
         "自己試試：exercise 3 --lengths 500 1000 2000",
+    ),
+    "text e3 torch": (
+        "PyTorch runs the head written out step by step here, not its fused\n"
+        "function.",
+        "PyTorch 在這裡執行的是逐步寫出的注意力頭，"
+        "不是它的融合（fused）函式。",
     ),
     "table": ("table, MiB", "分數表（MiB）"),
     "time": ("{name}, ms", "{name}（ms）"),
@@ -1130,6 +1133,8 @@ def run_exercise_3(
     """Print the time of a head for each length, and how it grows."""
     page.title("exercise 3")
     page.say("text e3", width=WIDTH, runs=RUNS)
+    if any(version.name == VERSIONS["torch"] for version in versions):
+        page.say("text e3 torch")
     steps = len(lengths) * len(versions)
     with progress(page.word("timing"), steps) as advance:
         times: list[list[float]] = []
