@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sphinx.environment import BuildEnvironment
+
 ROOT = Path(__file__).parents[2]
 CODE = ("numpy_impl", "torch_impl", "parity_tests", "docs/book")
 FOLDER = ROOT / ".venv" / "book"
@@ -25,6 +27,12 @@ def files() -> list[str]:
     found = [path for name in CODE for path in (ROOT / name).rglob("*.py")]
     shown = [path for path in found if not path.name.startswith("test_")]
     return sorted(map(str, [*shown, ROOT / "attention.py"]))
+
+
+def depend_on_code(env: BuildEnvironment) -> None:
+    """Let the page being read be read again when the code changes."""
+    for path in files():
+        env.note_dependency(path)
 
 
 @functools.cache

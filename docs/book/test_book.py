@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
 sys.path.insert(0, str(ROOT / "docs"))
 
-from book import BookError, by_hand, matched, pictures, sides, source  # noqa: E402
+from book import matched, pictures  # noqa: E402
+from book.columns import BookError, by_hand, sides, source  # noqa: E402
 from book.exercises import parts_of, solved  # noqa: E402
 from numpy_impl import attention, lesson, masks, merge, softmax  # noqa: E402
 
