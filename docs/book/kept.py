@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def kept(key: list[str], make: Callable[[], Any]) -> Any:
     found = make()
     FOLDER.mkdir(parents=True, exist_ok=True)
     # Two builds may write the same at once: each writes a file of its own.
-    own = path.with_suffix(f".{id(found)}")
+    own = path.with_suffix(f".{os.getpid()}")
     own.write_text(json.dumps(found), encoding="utf-8")
     own.replace(path)
     return found
