@@ -105,7 +105,8 @@ def test_a_page_opens_without_an_error(
         assert wide <= width, f"{page} is {wide} wide at {width}"
         cut = tab.evaluate(
             "[...document.querySelectorAll('article math *')].filter("
-            "part => part.getBoundingClientRect().right > innerWidth)"
+            "part => part.getBoundingClientRect().right > 1 +"
+            " part.closest('math').getBoundingClientRect().right)"
             ".map(part => part.textContent)"
         )
         assert not cut, f"{page} at {width}: {cut}"
