@@ -29,7 +29,7 @@ WORDS = {
         "table": "一張分數表",
         "exponent": "指數",
         "threads": "執行緒：{}",
-        "limits": "{:.0f} Gflop/s，每 ns {:.1f} 次次方，複製 {:.0f} GB/s",
+        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個次方，複製 {:.0f} GB/s",
     },
 }
 

@@ -45,7 +45,7 @@ WORDS: dict[str, dict[str, str]] = {
         "probe": "問的是什麼",
         "layout": "軸的順序",
         "right": "正確的是",
-        "error": "正確結果中最大的誤差，占其上界的比例",
+        "error": "正確結果中最大的誤差，占其界限的比例",
         CONTRACT: "與介面約定相同",
         OTHER: "另一種慣例",
         LACKS: "沒有提供",
