@@ -398,8 +398,15 @@ def test_exercise_3(
     assert found == lengths
     fitted = len(set(lengths)) > 1
     assert ("\nexponent" in out) == ("power of the exponent" in out) == fitted
-    assert "not its\nfused function" in out
+    assert "not its fused\nfunction" in out
     assert "--lengths" in out
+
+
+def test_exercise_3_of_numpy_alone_says_nothing_of_torch(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ("--lang", "en", "--impl", "numpy", "--lengths", "8", "16")
+    assert "PyTorch" not in printed(capsys, "exercise", "3", *arguments)
 
 
 def test_exercise_3_in_chinese_and_before_it_its_lengths(
