@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import torch
 
-from .arrays import Array, cast
+from .arrays import Array, beside, cast
 from .masks import causal_mask
 from .merge import Partial, merge
 from .sdpa import attention_steps, scaled_dot_product_attention, widen
@@ -48,6 +48,7 @@ def cached_attention(
     """
     all_keys, all_values = cache.append(key, value)
     mask = causal_mask(query.shape[-2], cache.length, "lower_right")
+    mask = beside(mask, query)
     return scaled_dot_product_attention(
         query, all_keys, all_values, mask, enable_gqa=True
     )

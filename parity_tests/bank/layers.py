@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..faults import forward, gradient
+from ..faults import forward, gradient, in_torch
 
 ROOMS = [
     forward(
@@ -242,6 +242,13 @@ LAYERS = [
         "mask = causal_mask(query.shape[-2], cache.length)",
         "The new queries see the beginning of the past alone.",
         "onnx/onnx#7297",
+    ),
+    in_torch(
+        "the mask of a cache is made elsewhere",
+        "cache",
+        "    mask = beside(mask, query)\n",
+        "",
+        "Keys on a GPU, the mask in the main memory: an error.",
     ),
     forward(
         "a cache that forgets its past",

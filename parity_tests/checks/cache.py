@@ -53,6 +53,26 @@ def chunks_give_what_one_pass_gives(trial: Trial) -> None:
     decode(trial, "cache.cached_attention")
 
 
+@check("cache", "closed form", (1, 2, 4))
+def a_cache_stands_where_its_keys_do(trial: Trial) -> None:
+    """All ones give ones, exactly; and the mask is made where query is.
+
+    torch has a device of shapes alone, "meta", which is not the default one.
+    """
+    function = trial.version.function("cache.cached_attention")
+    new = trial.version.package.cache.Cache
+    own = [
+        trial.version.array(np.ones((H, trial.case, width)))
+        for width in (D, D, E)
+    ]
+    found = trial.version.numpy(function(*own, new()))
+    trial.within("output", found, np.ones((H, trial.case, E)))
+    if not trial.version.by_hand:
+        own = [array.to("meta") for array in own]
+        found = function(*own, new())
+        assert found.device == own[0].device, found.device
+
+
 @check("cache", "law", DECODINGS)
 def merged_chunks_give_what_one_pass_gives(trial: Trial) -> None:
     """The same by two parts, the past and the new, that are merged."""
