@@ -1,8 +1,8 @@
-# Both commands set up what they need: `make lesson` and `make test`.
+# Each command sets up what it needs.
 PYTHON ?= python3
 BIN = .venv/bin
 
-# How Sphinx calls the two languages of the book.
+# Where the book is built.
 SITE = .venv/site
 
 .PHONY: lesson test ports libraries docs test-docs fuzz
@@ -33,7 +33,8 @@ ports: .venv/stamp
 
 # The attention functions of other libraries: 2 GB of them, and the pages.
 libraries: .venv/stamp
-	$(BIN)/python -m pip install --constraint constraints.txt '.[libraries]'
+	$(BIN)/python -m pip install --constraint constraints.txt \
+		--editable '.[libraries]'
 	$(BIN)/python -m parity_tests libraries --pages docs
 	$(BIN)/python docs/book/matched.py --matched libraries
 

@@ -5,8 +5,9 @@ keys and values. The queries stay. Keys and values go round: at every step a
 rank attends to those that it holds, merges what comes of it with what it
 had, and passes them on to the next rank. After R steps each query has seen
 every key, and no rank ever held more than two stretches of them beside its
-own (Liu et al. 2023, arXiv:2310.01889). On the way back the gradients of keys and values go
-round with them, each rank adds its part, and after R steps they are home.
+own (Liu et al. 2023, arXiv:2310.01889). On the way back the gradients of
+keys and values go round with them, each rank adds its part, and after R
+steps they are home.
 
 Under a causal mask a rank sees nothing of the stretches that come after its
 own, a triangle of its own, and the whole of those before.

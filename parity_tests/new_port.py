@@ -92,7 +92,7 @@ def new_port(folder: Path, library: str) -> int:
     print(
         f"{folder}: {len(rooms())} rooms to fill. First from_numpy and "
         "to_numpy in arrays.py, then averaging, softmax and on.\n"
-        f"python -m parity_tests check {folder} --only averaging"
+        f"{sys.executable} -m parity_tests check {folder} --only averaging"
     )
     return 0
 

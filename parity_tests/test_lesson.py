@@ -132,13 +132,15 @@ def test_readmes_show_what_the_lesson_prints(
 def test_readmes_show_the_code_as_it_is(name: str) -> None:
     """Both sides of softmax and positive_sum, without their docstrings."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    shown = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    rooms = (numpy_impl.softmax, torch_impl.softmax)
-    assert shown == [
-        re.sub(r' *""".*?"""\n', "", inspect.getsource(function), flags=re.S)
-        for names in ("softmax", "positive_sum")
-        for function in (getattr(room, names) for room in rooms)
-    ]
+    (shown,) = re.findall(r"```diff\n(.*?)```", text, flags=re.DOTALL)
+    for sign, room in (("-", numpy_impl.softmax), ("+", torch_impl.softmax)):
+        lines = [line for line in shown.splitlines() if line[:1] in f" {sign}"]
+        whole = "".join(
+            inspect.getsource(function)
+            for function in (room.softmax, room.positive_sum)
+        )
+        code = re.sub(r' *""".*?"""\n', "", whole, flags=re.DOTALL)
+        assert [line[1:] for line in lines if line] == code.splitlines()
 
 
 @pytest.mark.parametrize("lang", attention.LANGUAGES)
