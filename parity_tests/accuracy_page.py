@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from .errors import Cell, Errors, as_json
 from .kernels import SDPA
-from .pages import BESIDE, grid, machine_lines, rewrite
+from .pages import BESIDE, grid, machine_lines, publish
 from .plots import write_plot
-from .report import write_json
 from .versions import ALL_DTYPES
 
 PAGE = "accuracy"
@@ -23,10 +23,9 @@ WORDS = {
 
 def write_pages(docs: Path, errors: Errors) -> None:
     """Write numbers, plot and both languages of the page."""
-    plot = docs / "plots" / f"{PAGE}.svg"
-    draw_errors(plot, errors)
-    write_json(plot.with_suffix(".json"), as_json(errors))
-    rewrite(docs, PAGE, {lang: made(errors, lang) for lang in WORDS})
+    places = {lang: made(errors, lang) for lang in WORDS}
+    draw = partial(draw_errors, errors=errors)
+    publish(docs, PAGE, draw, as_json(errors), places)
 
 
 def made(errors: Errors, language: str) -> dict[str, list[str]]:

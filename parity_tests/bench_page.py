@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from .costs import FLOAT, HEADS, MODES, Costs, Mode, as_json, exponent
 from .kernels import SDPA
 from .memory import MIB
-from .pages import BESIDE, grid, machine_lines, rewrite
+from .pages import BESIDE, grid, machine_lines, publish
 from .plots import write_plot
-from .report import write_json
 
 PAGE = "measured"
 PLACES = ("machine", "forward", "back", "memory")
@@ -36,10 +36,9 @@ WORDS = {
 
 def write_pages(docs: Path, costs: Costs) -> None:
     """Write numbers, plot and both languages of the page."""
-    plot = docs / "plots" / f"{PAGE}.svg"
-    draw_costs(plot, costs)
-    write_json(plot.with_suffix(".json"), as_json(costs))
-    rewrite(docs, PAGE, {lang: made(costs, lang) for lang in WORDS})
+    places = {lang: made(costs, lang) for lang in WORDS}
+    draw = partial(draw_costs, costs=costs)
+    publish(docs, PAGE, draw, as_json(costs), places)
 
 
 def made(costs: Costs, language: str) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from attention import written_whole
 
 from .machine import Machine
+from .report import write_json
 
 LANGUAGES = ("en", "zh_Hant")
 # Lines by the name of their place, and that by language.
@@ -33,6 +34,16 @@ def check(docs: Path, page: str, places: Sequence[str]) -> None:
     """Raise PageError where a page lacks a place: before a long run."""
     empty: dict[str, list[str]] = {name: [] for name in places}
     filled(docs, page, dict.fromkeys(LANGUAGES, empty))
+
+
+def publish(
+    docs: Path, page: str, draw: Callable[[Path], None], data: Any, made: Made
+) -> None:
+    """Write a page with its plot, which `draw` writes, and its numbers."""
+    plot = docs / "plots" / f"{page}.svg"
+    draw(plot)
+    write_json(plot.with_suffix(".json"), data)
+    rewrite(docs, page, made)
 
 
 def rewrite(docs: Path, page: str, made: Made) -> None:

@@ -21,10 +21,9 @@ the start passes.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import NamedTuple
+
+from .kept import python
 
 
 class Exercise(NamedTuple):
@@ -55,26 +54,14 @@ def parts_of(lines: list[str]) -> Exercise:
     return Exercise(*(part.strip() for part in parts))
 
 
-def solved(exercise: Exercise, folder: Path) -> str:
+def solved(exercise: Exercise) -> str:
     """Return what the check says of the solution.
 
     Raises ValueError if the solution fails, or if the start passes.
     """
-    if run(exercise.to_do, folder).returncode == 0:
+    if python("-c", exercise.to_do).returncode == 0:
         raise ValueError(f"the start passes the check:\n{exercise.to_do}")
-    ended = run(exercise.done, folder)
+    ended = python("-c", exercise.done)
     if ended.returncode != 0:
         raise ValueError(f"the solution fails:\n{ended.stderr[-800:]}")
     return ended.stdout.strip()
-
-
-def run(lines: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run lines of Python, with the project to import from."""
-    return subprocess.run(
-        [sys.executable, "-c", lines],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )

@@ -11,6 +11,8 @@ import functools
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,19 @@ def state() -> str:
     for path in files():
         digest.update(Path(path).read_bytes())
     return digest.hexdigest()
+
+
+def python(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the project's folder; what it says is UTF-8."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
 
 
 def kept(key: list[str], make: Callable[[], Any]) -> Any:

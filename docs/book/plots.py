@@ -24,8 +24,8 @@ from numpy_impl import (
     attention,
     averaging,
     dropout,
+    experiments,
     generator,
-    head,
     layer_norm,
     lesson,
     masks,
@@ -239,11 +239,9 @@ def one_head(figure: Figure) -> None:
     """The weights of section 5's head."""
     figure.set_size_inches(3.4, 3.2)
     inputs = lesson.draw_inputs()
-    made = head.Head(inputs.w_q, inputs.w_k, inputs.w_v)
-    query, key, _ = made.project(inputs.x)
-    weights = attention.attention_weights(
-        attention.attention_scores(query, key), masks.causal_mask(5, 5)
-    )
+    weights = lesson.one_head(
+        inputs.x, inputs.w_q, inputs.w_k, inputs.w_v, masks.causal_mask(5, 5)
+    ).weights
     heat(figure.subplots(), weights, "", lesson.TOKENS, lesson.TOKENS)
 
 
@@ -422,15 +420,10 @@ def one_scale(figure: Figure) -> None:
 def learned(figure: Figure) -> None:
     """The loss of the poem, step by step."""
     axes = figure.subplots()
-    characters = training.vocabulary(training.POEM)
-    ids = training.encode(training.POEM, characters)[None, :]
-    batch = training.Batch(ids[:, :-1], ids[:, 1:])
-    model = training.poem_model(len(characters), ids.shape[-1] - 1)
-    optimizer = adam.AdamW(model, training.LEARNING_RATE)
-    losses = [training.train_step(model, optimizer, batch) for _ in range(20)]
-    axes.plot(losses, ".-", color=BLUE)
-    axes.axhline(np.log(len(characters)), color=ORANGE, linestyle="--")
-    axes.text(19, np.log(len(characters)) + 0.08, "ln V", ha="right")
+    axes.plot(experiments.poem_losses(20), ".-", color=BLUE)
+    guess = np.log(len(training.vocabulary(training.POEM)))
+    axes.axhline(guess, color=ORANGE, linestyle="--")
+    axes.text(19, guess + 0.08, "ln V", ha="right")
     axes.set(xlabel="step", ylabel="loss", ylim=(0, None))
     axes.set_xticks([0, 5, 10, 15])
 

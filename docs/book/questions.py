@@ -8,7 +8,6 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from .exercises import parts_of, solved
-from .kept import ROOT
 from .ran import ran_once, terminal
 
 SOLUTION = {
@@ -26,9 +25,7 @@ class Exercise(SphinxDirective):
         """Check that the solution passes and the start does not."""
         try:
             exercise = parts_of(list(self.content))
-            said = ran_once(
-                self, list(exercise[1:]), lambda: solved(exercise, ROOT)
-            )
+            said = ran_once(self, list(exercise[1:]), lambda: solved(exercise))
         except ValueError as error:
             raise self.error(str(error)) from error
         asked = nodes.container()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-import os
 import shlex
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from .kept import ROOT, depend_on_code, kept
+from .kept import depend_on_code, kept, python
 
 
 class Ran(SphinxDirective):
@@ -84,15 +81,7 @@ def printed(directive: SphinxDirective, words: list[str]) -> str:
 
 def run(directive: SphinxDirective, words: list[str]) -> str:
     """Run Python in the project's folder, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        check=False,
-    )
+    done = python(*words)
     if done.returncode != 0:
         raise directive.error(f"{words} ends with {done.stderr[-500:]}")
     return done.stdout.strip()

@@ -78,6 +78,22 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    """Return a tab, which is closed when the test ends."""
+    opened = browser.new_page()
+    yield opened
+    opened.close()
+
+
+def figure_of(tab: Any, url: str, name: str) -> Any:
+    """Return a live figure of a page, once it lives."""
+    tab.goto(url)
+    figure = tab.locator(f"figure[data-figure={name}][data-weights]")
+    figure.wait_for()
+    return figure
+
+
 @in_a_browser
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
@@ -141,14 +157,14 @@ def test_columns_are_aligned_where_there_is_room(
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
 def test_code_has_room_on_both_sides(
-    browser: Any, address: str, language: str, page: str
+    tab: Any, address: str, language: str, page: str
 ) -> None:
     """Each side holds 72 characters of the widest usual font, 0.602 em."""
     if 'class="sides"' not in (SITE / language / f"{page}.html").read_text(
         encoding="utf-8"
     ):
         pytest.skip("no code of both sides here")
-    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.set_viewport_size({"width": 1400, "height": 900})
     tab.goto(f"{address}/{language}/{page}.html")
     room = tab.evaluate(
         "Math.min(...[...document.querySelectorAll('.step pre')].map(pre => {"
@@ -166,32 +182,30 @@ def test_code_has_room_on_both_sides(
     tab.set_viewport_size({"width": 360, "height": 900})
     wide = tab.evaluate("document.scrollingElement.scrollWidth")
     assert wide <= 360
-    tab.close()
 
 
 @in_a_browser
 def test_hovering_a_name_shows_it_on_both_sides(
-    browser: Any, address: str
+    tab: Any, address: str
 ) -> None:
-    tab = browser.new_page(viewport={"width": 1400, "height": 900})
+    tab.set_viewport_size({"width": 1400, "height": 900})
     tab.goto(f"{address}/en/query-and-key.html")
     tab.locator(".sides span.n", has_text="query").first.hover()
     marked = tab.locator(".sides span.same")
     assert marked.count() >= 4
     assert set(marked.all_text_contents()) == {"query"}
-    tab.close()
 
 
 @in_a_browser
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_query_is_moved_by_keys_and_by_hand(
-    browser: Any, address: str, language: str
+    tab: Any, address: str, language: str
 ) -> None:
     """The weights shown are numpy_impl's for where the query has come."""
-    tab = browser.new_page(viewport={"width": 1400, "height": 2000})
-    tab.goto(f"{address}/{language}/query-and-key.html")
-    figure = tab.locator("figure[data-figure=query][data-weights]")
-    figure.wait_for()
+    tab.set_viewport_size({"width": 1400, "height": 2000})
+    figure = figure_of(
+        tab, f"{address}/{language}/query-and-key.html", "query"
+    )
     handle = figure.locator(".handle")
     handle.focus()
     for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "Shift+ArrowUp"):
@@ -209,7 +223,6 @@ def test_the_query_is_moved_by_keys_and_by_hand(
     assert asked[0] < 0.8
     assert asked[1] < 0.6
     compare(figure, asked, within=0.01)
-    tab.close()
 
 
 def compare(figure: Any, asked: list[float], within: float = 1e-9) -> None:
@@ -222,23 +235,16 @@ def compare(figure: Any, asked: list[float], within: float = 1e-9) -> None:
 
 
 @in_a_browser
-def test_the_scale_is_moved(browser: Any, address: str) -> None:
-    tab = browser.new_page()
-    tab.goto(f"{address}/en/scale.html")
-    figure = tab.locator("figure[data-figure=scale][data-weights]")
-    figure.wait_for()
+def test_the_scale_is_moved(tab: Any, address: str) -> None:
+    figure = figure_of(tab, f"{address}/en/scale.html", "scale")
     figure.locator("input").fill("5")
     compare(figure, [5 * number for number in lesson.QUERY])
-    tab.close()
 
 
 @in_a_browser
-def test_the_mask_is_switched(browser: Any, address: str) -> None:
+def test_the_mask_is_switched(tab: Any, address: str) -> None:
     """Corner, window and padding give the weights of numpy_impl's masks."""
-    tab = browser.new_page()
-    tab.goto(f"{address}/zh_Hant/causal-mask.html")
-    figure = tab.locator("figure[data-figure=mask][data-weights]")
-    figure.wait_for()
+    figure = figure_of(tab, f"{address}/zh_Hant/causal-mask.html", "mask")
     for corner, left, hidden in ((0, -1, 0), (1, -1, 0), (1, 1, 0), (0, 0, 4)):
         figure.locator("[name=right]").set_checked(bool(corner))
         figure.locator("[name=left]").fill(str(left))
@@ -254,7 +260,6 @@ def test_the_mask_is_switched(browser: Any, address: str) -> None:
         assert np.allclose(got, right, rtol=0, atol=1e-12), (corner, left)
         texts = figure.locator("[data-weight]").all_text_contents()
         assert texts == [f"{w:.2f}" if w else "·" for w in got.ravel()]
-    tab.close()
 
 
 # Two sides, and for each of 8 keys an exp, a factor, a product and a sum.
@@ -265,12 +270,10 @@ ROUNDINGS = 2 * 8 * 4 * np.finfo(np.float64).eps
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("size", pictures.SIZES)
 def test_a_row_is_gathered_tile_by_tile(
-    browser: Any, address: str, language: str, size: int
+    tab: Any, address: str, language: str, size: int
 ) -> None:
     """Each step has the sums of `merge`, and the last has the softmax's."""
-    tab = browser.new_page()
-    tab.goto(f"{address}/{language}/tiles.html")
-    figure = tab.locator("figure[data-figure=tiles][data-weights]")
+    figure = figure_of(tab, f"{address}/{language}/tiles.html", "tiles")
     figure.locator("[name=size]").select_option(str(size))
     scores = np.asarray(pictures.SCORES)
     values = np.asarray(pictures.VALUES)[:, None]
@@ -308,19 +311,16 @@ def test_a_row_is_gathered_tile_by_tile(
     tab.keyboard.press("Enter")
     left = json.loads(figure.get_attribute("data-weights"))
     assert left == found[: max(1, number)]
-    tab.close()
 
 
 @in_a_browser
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_maps_are_those_of_the_model(
-    browser: Any, address: str, language: str
+    tab: Any, address: str, language: str
 ) -> None:
     """Of its queries and keys as they are rounded for the page."""
     model, ids = pictures.learned()
-    tab = browser.new_page()
-    tab.goto(f"{address}/{language}/training.html")
-    figure = tab.locator("figure[data-figure=maps][data-weights]")
+    figure = figure_of(tab, f"{address}/{language}/training.html", "maps")
     pairs = zip(
         np.concat(model.weights(ids)), pictures.queries_and_keys(), strict=True
     )
@@ -346,7 +346,6 @@ def test_the_maps_are_those_of_the_model(
             assert texts == [f"{w:.2f}" if w else "·" for w in got]
             rows = figure.locator("[data-row]").all()
             assert {row.get_attribute("y") for row in rows} == {str(place)}
-    tab.close()
 
 
 def test_the_maps_are_those_that_the_command_prints(tmp_path: Path) -> None:
@@ -379,35 +378,31 @@ FIGURES = {
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_moves_on_a_page_opened_as_a_file(
-    browser: Any, language: str, name: str
+    tab: Any, language: str, name: str
 ) -> None:
     """By the keyboard alone."""
     page, control, key = FIGURES[name]
-    tab = browser.new_page()
-    tab.goto((SITE / language / f"{page}.html").as_uri())
-    figure = tab.locator(f"figure[data-figure={name}][data-weights]")
+    figure = figure_of(tab, (SITE / language / f"{page}.html").as_uri(), name)
     before = figure.get_attribute("data-weights")
     figure.locator(control).focus()
     tab.keyboard.press(key)
     assert figure.get_attribute("data-weights") != before
-    tab.close()
 
 
 @in_a_browser
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_fits_a_telephone_and_a_finger(
-    browser: Any, address: str, name: str
+    tab: Any, address: str, name: str
 ) -> None:
     """44 px are what WCAG 2.2 asks for in criterion 2.5.5."""
-    tab = browser.new_page(viewport={"width": 360, "height": 900})
+    tab.set_viewport_size({"width": 360, "height": 900})
     for language in LANGUAGES:
-        tab.goto(f"{address}/{language}/{FIGURES[name][0]}.html")
-        figure = tab.locator(f"figure[data-figure={name}][data-weights]")
+        url = f"{address}/{language}/{FIGURES[name][0]}.html"
+        figure = figure_of(tab, url, name)
         assert figure.evaluate("f => f.scrollWidth <= f.clientWidth")
         for target in figure.locator("label, button, .handle").all():
             box = target.bounding_box()
             assert min(box["width"], box["height"]) >= 44, box
-    tab.close()
 
 
 def texts(figure: Any) -> Any:
@@ -432,9 +427,7 @@ def test_a_figure_stands_still_without_a_script(
     for controls in still.locator(".controls").all():
         assert not controls.is_visible()
     live = browser.new_page()
-    live.goto(url)
-    figure = live.locator(f"figure[data-figure={name}][data-weights]")
-    figure.wait_for()
+    figure = figure_of(live, url, name)
     for _ in range(3 * (name == "tiles")):
         figure.locator("[name=next]").click()
     assert texts(still) == texts(figure)
@@ -460,12 +453,10 @@ def test_an_answer_is_folded_without_a_script(
     [("zh_Hant", "遮罩", "causal-mask"), ("en", "softmax", "query-and-key")],
 )
 def test_search_finds(
-    browser: Any, address: str, language: str, word: str, page: str
+    tab: Any, address: str, language: str, word: str, page: str
 ) -> None:
-    tab = browser.new_page()
     tab.goto(f"{address}/{language}/search.html?q={word}")
     tab.locator(f"#search-results a[href*='{page}']").first.wait_for()
-    tab.close()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -619,10 +610,10 @@ def test_what_stands_on_one_side_only_ends_the_build() -> None:
 
 def test_an_exercise_that_checks_nothing_ends_the_build() -> None:
     good = ["What?", "---", "x = 1", "---", "assert x == 2", "---", "x = 2"]
-    assert solved(parts_of(good), ROOT) == ""
+    assert solved(parts_of(good)) == ""
     with pytest.raises(ValueError, match="the start passes"):
-        solved(parts_of([*good[:4], "assert x", *good[5:]]), ROOT)
+        solved(parts_of([*good[:4], "assert x", *good[5:]]))
     with pytest.raises(ValueError, match="the solution fails"):
-        solved(parts_of([*good[:6], "x = 3"]), ROOT)
+        solved(parts_of([*good[:6], "x = 3"]))
     with pytest.raises(ValueError, match="3 parts, expected asked, start"):
         parts_of(good[:5])
