@@ -12,7 +12,7 @@ lesson: .venv/stamp
 
 # A process for each core, and one thread in each: they share the files out.
 test: .venv/stamp
-	$(BIN)/mypy --strict numpy_impl torch_impl parity_tests attention.py
+	$(BIN)/mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
@@ -36,11 +36,11 @@ libraries: .venv/stamp
 	$(BIN)/python -m pip install --constraint constraints.txt \
 		--editable '.[libraries]'
 	$(BIN)/python -m parity_tests libraries --pages docs
-	$(BIN)/python docs/book/matched.py --matched libraries
+	$(BIN)/python docs/_ext/book/matched.py --matched libraries
 
 # The book, in both languages, into .venv/site; warnings are errors.
-docs: .venv/docs
-	$(BIN)/python docs/book/matched.py
+docs: .venv/stamp
+	$(BIN)/python docs/_ext/book/matched.py
 	rm -rf $(SITE)
 	$(BIN)/sphinx-build -q -W --keep-going -j auto -c docs \
 		-d $(SITE)/../doctrees/en \
@@ -48,17 +48,16 @@ docs: .venv/docs
 	$(BIN)/sphinx-build -q -W --keep-going -j auto -c docs \
 		-d $(SITE)/../doctrees/zh \
 		-D language=zh_TW docs/zh_Hant $(SITE)/zh_Hant
-	cp docs/book/start.html $(SITE)/index.html
+	cp docs/_ext/book/start.html $(SITE)/index.html
 	@echo "the book: $(SITE)/index.html"
 
 # The built book in a browser, where there is one.
-test-docs: docs
-	MYPYPATH=docs $(BIN)/mypy --strict docs/book docs/conf.py
-	$(BIN)/python -m pytest -q -rs -n auto --maxprocesses 4 docs/book
+test-docs: docs .venv/browser
+	$(BIN)/python -m pytest -q -rs -n auto --maxprocesses 4 docs/tests
 
-.venv/docs: .venv/stamp
+.venv/browser: .venv/stamp
 	$(BIN)/python -m pip install --constraint constraints.txt \
-		--editable '.[docs]' 'playwright>=1.50'
+		--editable '.[browser]'
 	touch $@
 
 # 10 000 bad calls a side, and new inputs for every law.

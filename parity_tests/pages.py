@@ -53,7 +53,7 @@ def rewrite(docs: Path, page: str, made: Made) -> None:
             file.write(text.encode())
     print(
         f"{docs}: {page}.md is new in both languages; once read: "
-        f"python docs/book/matched.py --matched {page}"
+        f"python docs/_ext/book/matched.py --matched {page}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from .kept import depend_on_code
+from ..kept import depend_on_code
 
 
 class Picture(SphinxDirective):
@@ -16,15 +16,15 @@ class Picture(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the picture, drawn now, and its caption."""
-        from . import plots
+        from .. import still_figures
 
         depend_on_code(self.env)
-        made = getattr(plots, self.arguments[0], None)
+        made = getattr(still_figures, self.arguments[0], None)
         if made is None:
             raise self.error(f"there is no picture {self.arguments[0]!r}")
         caption = nodes.container(classes=["caption"])
         self.state.nested_parse(self.content, self.content_offset, caption)
-        drawn = plots.svg(made, str(self.config.language))
+        drawn = still_figures.svg(made, str(self.config.language))
         start = f'<figure class="picture">{drawn}<figcaption>'
         return [
             nodes.raw("", start, format="html"),
@@ -40,16 +40,16 @@ class Figure(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the figure with its picture in it."""
-        from . import pictures
+        from .. import live_figures
 
         name = self.arguments[0]
-        if name not in pictures.CAPTIONS:
+        if name not in live_figures.CAPTIONS:
             raise self.error(f"there is no picture {name!r}")
         depend_on_code(self.env)
         zh = str(self.config.language).startswith("zh")
         language = "zh_Hant" if zh else "en"
-        text = getattr(pictures, name)(language)
-        caption = pictures.CAPTIONS[name][language]
+        text = getattr(live_figures, name)(language)
+        caption = live_figures.CAPTIONS[name][language]
         body = (
             f'<figure class="live" data-figure="{name}">{text}'
             f"<figcaption>{caption}</figcaption></figure>"

@@ -23,14 +23,13 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
+from book import live_figures, matched
+from book.directives.sides import BookError, by_hand, sides, source
+from book.exercises import parts_of, solved
+from numpy_impl import attention, lesson, masks, merge, softmax
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
-sys.path.insert(0, str(ROOT / "docs"))
-
-from book import matched, pictures  # noqa: E402
-from book.columns import BookError, by_hand, sides, source  # noqa: E402
-from book.exercises import parts_of, solved  # noqa: E402
-from numpy_impl import attention, lesson, masks, merge, softmax  # noqa: E402
 
 LANGUAGES = {"en": "en", "zh_Hant": "zh-Hant-TW"}
 PAGES = sorted(path.stem for path in (ROOT / "docs" / "en").glob("*.md"))
@@ -268,15 +267,15 @@ ROUNDINGS = 2 * 8 * 4 * np.finfo(np.float64).eps
 
 @in_a_browser
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("size", pictures.SIZES)
+@pytest.mark.parametrize("size", live_figures.SIZES)
 def test_a_row_is_gathered_tile_by_tile(
     tab: Any, address: str, language: str, size: int
 ) -> None:
     """Each step has the sums of `merge`, and the last has the softmax's."""
     figure = figure_of(tab, f"{address}/{language}/tiles.html", "tiles")
     figure.locator("[name=size]").select_option(str(size))
-    scores = np.asarray(pictures.SCORES)
-    values = np.asarray(pictures.VALUES)[:, None]
+    scores = np.asarray(live_figures.SCORES)
+    values = np.asarray(live_figures.VALUES)[:, None]
     running = merge.Running(np.asarray([-np.inf]), np.zeros(1), np.zeros(1))
     figure.locator("[name=next]").focus()
     for number in range(8 // size):
@@ -319,13 +318,15 @@ def test_the_maps_are_those_of_the_model(
     tab: Any, address: str, language: str
 ) -> None:
     """Of its queries and keys as they are rounded for the page."""
-    model, ids = pictures.learned()
+    model, ids = live_figures.learned()
     figure = figure_of(tab, f"{address}/{language}/training.html", "maps")
     pairs = zip(
-        np.concat(model.weights(ids)), pictures.queries_and_keys(), strict=True
+        np.concat(model.weights(ids)),
+        live_figures.queries_and_keys(),
+        strict=True,
     )
     for head, (exact, vectors) in enumerate(pairs):
-        query, key = (np.asarray(pictures.rounded(v)) for v in vectors)
+        query, key = (np.asarray(live_figures.rounded(v)) for v in vectors)
         scores = attention.attention_scores(query, key)
         seen = masks.causal_mask(*exact.shape)
         right = softmax.softmax(masks.mask_scores(scores, seen))
@@ -359,7 +360,7 @@ def test_the_maps_are_those_that_the_command_prints(tmp_path: Path) -> None:
         check=True,
     )
     lines = re.findall(r"^block \d, head \d +(.*)$", done.stdout, re.M)
-    model, ids = pictures.learned()
+    model, ids = live_figures.learned()
     rows = np.concat(model.weights(ids))[:, 4, :5]
     assert lines == ["   ".join(f"{w:.2f}" for w in row) for row in rows]
 

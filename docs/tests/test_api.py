@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from sphinx.errors import ExtensionError
 
+from book import api
+
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / ".venv" / "site"
-sys.path.insert(0, str(ROOT / "docs"))
-
-from book import api  # noqa: E402 # found now
 
 PACKAGES = ("numpy_impl", "torch_impl")
 LANGUAGES = ("en", "zh_Hant")

@@ -12,8 +12,8 @@ from docutils import nodes
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
-from .api import SIDES
-from .kept import ROOT
+from ..api import SIDES
+from ..kept import ROOT
 
 # What the same method is called on the other side.
 IDIOM = {"__call__": "forward"}

@@ -19,8 +19,8 @@ from typing import Any
 
 from sphinx.environment import BuildEnvironment
 
-ROOT = Path(__file__).parents[2]
-CODE = ("numpy_impl", "torch_impl", "parity_tests", "docs/book")
+ROOT = Path(__file__).parents[3]
+CODE = ("numpy_impl", "torch_impl", "parity_tests", "docs/_ext")
 FOLDER = ROOT / ".venv" / "book"
 
 

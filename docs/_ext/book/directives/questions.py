@@ -7,7 +7,7 @@ import html
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from .exercises import parts_of, solved
+from ..exercises import parts_of, solved
 from .ran import ran_once, terminal
 
 SOLUTION = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-LIVE = Path(__file__).parents[1] / "live"
+LIVE = Path(__file__).parents[2] / "live"
 MODULES = ("attention.mjs", "figures.mjs")
 SCRIPT = "figures.js"
 

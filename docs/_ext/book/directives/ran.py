@@ -11,7 +11,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from .kept import depend_on_code, kept, python
+from ..kept import depend_on_code, kept, python
 
 
 class Ran(SphinxDirective):

@@ -4,7 +4,7 @@ Each page in Chinese names, in its front matter, the first digits of the
 SHA-256 of the English page that it was matched with. When the English page
 changes, the check fails until somebody has read both and says so:
 
-    python docs/book/matched.py --matched averaging
+    python docs/_ext/book/matched.py --matched averaging
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1]
+DOCS = Path(__file__).parents[2]
 SOURCE, OTHER = "en", "zh_Hant"
 FRONT = re.compile(r"\A---\nsource_hash: (?P<hash>[0-9a-f]{12})\n---\n")
 # Words of other places, and what is said in Taiwan.

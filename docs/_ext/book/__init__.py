@@ -25,13 +25,13 @@ from sphinx.application import Sphinx
 from sphinx.locale import _
 
 from .api import add_api
-from .breaks import Break
-from .columns import ByHand, Sides
-from .figures import Figure, Picture
+from .directives.breaks import Break
+from .directives.figures import Figure, Picture
+from .directives.questions import Answer, Exercise
+from .directives.ran import Ran, Shown
+from .directives.sides import ByHand, Sides
 from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
-from .questions import Answer, Exercise
-from .ran import Ran, Shown
 from .search import search_traditional_chinese
 
 

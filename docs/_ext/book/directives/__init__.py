@@ -1,0 +1,1 @@
+"""The directives of a page, a module for each kind."""
