@@ -62,7 +62,7 @@ test-docs: docs .venv/browser
 
 # 10 000 bad calls a side, and new inputs for every law.
 fuzz: .venv/stamp
-	$(BIN)/python -m pytest --hypothesis-profile=long parity_tests/test_fuzz.py
+	$(BIN)/python -m pytest --hypothesis-profile=long parity_tests/tests/versions/test_fuzz.py
 
 # Made anew, in place, whenever one of the two files changes.
 .venv/stamp: pyproject.toml constraints.txt

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import suite
 from .pages import PageError
+from .suite.register import CONCEPTS, JUDGES
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 EARLIER = "in place of a run, what --json of an earlier one wrote"
@@ -26,10 +26,10 @@ def parser() -> argparse.ArgumentParser:
         "report", help="run the suite; one table, concept by judge by version"
     )
     report.add_argument(
-        "--only", metavar="CONCEPT", choices=suite.CONCEPTS, help="one concept"
+        "--only", metavar="CONCEPT", choices=CONCEPTS, help="one concept"
     )
     report.add_argument(
-        "--judge", choices=suite.JUDGES, help="one of the five judges"
+        "--judge", choices=JUDGES, help="one of the five judges"
     )
     report.add_argument("--case", metavar="NAME", help="one case, by its name")
     report.add_argument(
@@ -47,8 +47,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="LIBRARY",
         help="what takes the place of NumPy in it: jax.numpy",
     )
-    check.add_argument("--only", metavar="CONCEPT", choices=suite.CONCEPTS)
-    check.add_argument("--judge", choices=suite.JUDGES)
+    check.add_argument("--only", metavar="CONCEPT", choices=CONCEPTS)
+    check.add_argument("--judge", choices=JUDGES)
     check.add_argument("--case", metavar="NAME", help="one case, by its name")
     check.add_argument(
         "--limit",
@@ -199,8 +199,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.only, arguments.judge, arguments.case, arguments.json
         )
     if arguments.command == "check":
-        from .check import check
-        from .ports import Port
+        from .ports.check import check
+        from .ports.port import Port
 
         return check(
             Port(arguments.package, arguments.namespace),
@@ -212,27 +212,27 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.first,
         )
     if arguments.command == "new":
-        from .new_port import new_port
+        from .ports.new import new_port
 
         return new_port(arguments.folder, arguments.library)
     if arguments.command == "libraries":
-        from .libraries_report import libraries
+        from .libraries.ask import libraries
 
         return libraries(arguments.only, arguments.json, arguments.pages)
     if arguments.command == "export":
-        from .vectors import write_vectors
+        from .vectors.export import write_vectors
 
         return write_vectors(arguments.folder)
     if arguments.command == "score":
-        from .score import score
+        from .vectors.score import score
 
         return score(arguments.folder, arguments.outputs, arguments.json)
     if arguments.command == "faults":
-        from .fault_report import fault_report
+        from .faults.report import fault_report
 
         return fault_report(arguments.only, arguments.quick)
     if arguments.command == "bench" and arguments.what == "attention":
-        from .bench_attention import attention
+        from .measure.attention.run import attention
 
         return attention(
             arguments.lengths,
@@ -242,16 +242,16 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.pages,
         )
     if arguments.command == "bench":
-        from .bench import training
+        from .measure.training import training
 
         return training(arguments.json)
     if arguments.command == "ring":
-        from .ring_report import ring_report
+        from .measure.ring import ring_report
 
         return ring_report(
             arguments.length, arguments.causal, arguments.backend
         )
-    from .accuracy import accuracy
+    from .measure.accuracy.run import accuracy
 
     return accuracy(
         arguments.longest, arguments.source, arguments.json, arguments.pages

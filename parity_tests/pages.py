@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from attention import written_whole
 
-from .machine import Machine
+from .measure.machine import Machine
 from .report import write_json
 
 LANGUAGES = ("en", "zh_Hant")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-PORT_TESTS = "test_port.py"
+TESTS = Path(__file__).parent / "tests"
+PORT_TESTS = TESTS / "port"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,8 +32,7 @@ def pytest_ignore_collect(
     collection_path: Path, config: pytest.Config
 ) -> bool | None:
     """With --impl, leave out the tests of this project's own versions."""
-    name = collection_path.name
-    if collection_path.parent != HERE or not name.startswith("test_"):
+    if collection_path.parent != TESTS or not collection_path.is_dir():
         return None
     of_port = config.getoption("--impl") is not None
-    return None if of_port == (name == PORT_TESTS) else True
+    return None if of_port == (collection_path == PORT_TESTS) else True

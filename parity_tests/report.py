@@ -15,16 +15,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from .suite import (
-    CONCEPTS,
-    JUDGES,
-    Outcome,
-    applies,
-    chosen,
-    nothing_like,
-    run,
-)
-from .versions import VERSIONS
+from .checks import chosen, nothing_like
+from .suite.register import CONCEPTS, JUDGES
+from .suite.run import Outcome, applies, run
+from .suite.versions import VERSIONS
 
 
 def report(
@@ -35,16 +29,17 @@ def report(
 ) -> int:
     """Run what was chosen, print the table, return 0 if nothing failed."""
     pairs = [
-        (place, version)
-        for place in chosen(concept, case, judge)
+        (check_case, version)
+        for check_case in chosen(concept, case, judge)
         for version in VERSIONS
-        if applies(place, version)
+        if applies(check_case, version)
     ]
     if not pairs:
         print(f"report: {nothing_like(concept, case)}", file=sys.stderr)
         return 2
     outcomes = [
-        run(place, version) for place, version in tracked(pairs, "checks")
+        run(check_case, version)
+        for check_case, version in tracked(pairs, "checks")
     ]
     if path is not None:
         write(path, outcomes)
@@ -87,7 +82,7 @@ def table(outcomes: Iterable[Outcome]) -> Table:
     """Return the table: cases, failures, largest error against its bound."""
     cells: dict[tuple[str, str, str], list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
-        check = outcome.place.check
+        check = outcome.check_case.check
         cells[check.concept, check.judge, outcome.version].append(outcome)
     names = [version.name for version in VERSIONS]
     found = Table("concept", "judge")
@@ -123,7 +118,7 @@ def write(path: Path, outcomes: Iterable[Outcome]) -> None:
 
 def described(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as JSON has it."""
-    check, case = outcome.place
+    check, case = outcome.check_case
     return {
         "concept": check.concept,
         "judge": check.judge,

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from .. import bounds
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 M = 5
 STEPS = 12

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..suite import Trial, check
+from ..suite.register import Trial, check
 
 F32 = np.float32
 LN3 = math.log(3)

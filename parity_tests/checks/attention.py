@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds, definition
-from ..cases import CASES, Case, build
-from ..suite import Trial, check
+from ..cases.table import CASES, Case, build
+from ..judges import bounds, definition
+from ..suite.register import Trial, check
 from .sdpa import trivial
 
 

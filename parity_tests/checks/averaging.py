@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
+from ..judges import bounds
+from ..suite.register import Trial, check
 
 
 @check("averaging", "closed form")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
+from ..judges import bounds
+from ..suite.register import Trial, check
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from .. import bounds
-from ..suite import Trial, check
+from ..judges import bounds
+from ..suite.register import Trial, check
 
 
 def kept() -> np.ndarray:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
+from ..judges import bounds
+from ..suite.register import Trial, check
 
 # Entropy and norm of the gradient, divided by √D and not, as printed.
 RECORDED = {

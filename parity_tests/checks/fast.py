@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from .. import bounds
-from ..cases import Case, Mask, build
-from ..suite import Trial, check
+from ..cases.table import Case, Mask, build
+from ..judges import bounds
+from ..suite.register import Trial, check
 from . import flash
 from .sdpa_closed_form import STRUCTURAL, within_one_over_seen
 

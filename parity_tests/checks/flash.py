@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from .. import bounds, definition
-from ..cases import BY_NAME, CASES, Case, build
-from ..suite import Trial, check
-from ..versions import Missing, Version
+from ..cases.table import BY_NAME, CASES, Case, build
+from ..judges import bounds, definition
+from ..suite.register import Trial, check
+from ..suite.versions import Missing, Version
 from . import sdpa
 from .sdpa_closed_form import STRUCTURAL, within_one_over_seen
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from ..bounds import normal_numbers
-from ..suite import Trial, check
+from ..judges.bounds import normal_numbers
+from ..suite.register import Trial, check
 
 SEEDS = (0, 1, 2, 3, 17, 2**31, 2**32 - 1, 2**32, 2**63 + 5, -1)
 

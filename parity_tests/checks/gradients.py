@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds
-from ..cases import BY_NAME, build
-from ..laws import views
-from ..suite import Trial, check
-from ..versions import Version
+from ..cases.table import BY_NAME, build
+from ..judges import bounds
+from ..judges.laws import views
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 from .sdpa_closed_form import ATTENTION, STEPS, column
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 B, T, M, D, E = 2, 5, 8, 4, 3
 DTYPES = ("float32", "float64")

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from .. import bounds, scalar_model
-from ..suite import Trial, check
-from ..versions import NUMPY, Version
+from ..judges import bounds, scalar_model
+from ..suite.register import Trial, check
+from ..suite.versions import NUMPY, Version
 
 V, T, M, H, HIDDEN = 5, 4, 6, 2, 3
 # The longest chain of sums through two blocks, with the functions on the

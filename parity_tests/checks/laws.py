@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .. import laws
-from ..cases import BY_NAME, Case, build
-from ..suite import Trial, check
+from ..cases.table import BY_NAME, Case, build
+from ..judges import laws
+from ..suite.register import Trial, check
 
 # One of each kind: the fuzz tests draw the rest.
 CASES = [

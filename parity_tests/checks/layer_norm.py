@@ -9,11 +9,11 @@ import mpmath
 import numpy as np
 import torch
 
-from .. import bounds
-from ..definition import PRECISION, Node, Numbers, numbers, propagate
-from ..scalar_model import normal
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..judges.definition import PRECISION, Node, Numbers, numbers, propagate
+from ..judges.scalar_model import normal
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 M = 7
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 # Rounded to the printed digit, section by section.
 AVERAGES = [

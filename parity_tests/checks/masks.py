@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
+from ..judges import bounds
+from ..suite.register import Trial, check
 
 SHAPES = [(4, 4), (2, 5), (5, 2), (1, 4), (4, 1), (6, 3)]
 ALIGNED = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import bounds
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 STEPS = "sdpa.attention_steps"
 

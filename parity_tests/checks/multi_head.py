@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from .. import bounds
-from ..suite import Trial, check
-from ..versions import Version
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 B, L, S, M, N, D, E = 2, 5, 7, 8, 6, 4, 3
 WEIGHTS = ("w_q", "w_k", "w_v", "w_o")

@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from .. import bounds, definition
-from ..cases import Case, build
-from ..suite import Trial, check
-from ..versions import Version
+from ..cases.table import Case, build
+from ..judges import bounds, definition
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 from .flash import spread
 
 NAMES = ("query", "key", "value")
@@ -66,7 +66,7 @@ SHARED = [Shared(ranks, case) for case in CASES for ranks in (1, 2, 3, 4)]
 FEW = [shared for shared in SHARED if shared.ranks in (2, 4)]
 
 
-class Place:
+class Rank:
     """A rank among threads: what torch's `Ring` is among processes."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Place:
         return _Waiting(self.ways[self.rank])
 
     def gather(self, own: Any) -> list[Any]:
-        """Return what each rank has in this place."""
+        """Return what each rank has in this round."""
         self.shared[self.rank] = own
         self.barrier.wait(60)
         found = list(self.shared)
@@ -102,14 +102,14 @@ class _Waiting(NamedTuple):
         return self.way.get(timeout=60)
 
 
-def in_threads(ranks: int, task: Callable[[Place], Any]) -> list[Any]:
+def in_threads(ranks: int, task: Callable[[Rank], Any]) -> list[Any]:
     """Return what each of several ranks makes, all at once."""
     ways: list[Queue[Any]] = [Queue() for _ in range(ranks)]
     shared: list[Any] = [None] * ranks
     barrier = threading.Barrier(ranks)
-    places = [Place(rank, ways, shared, barrier) for rank in range(ranks)]
+    states = [Rank(rank, ways, shared, barrier) for rank in range(ranks)]
     with ThreadPoolExecutor(ranks) as pool:
-        return list(pool.map(task, places))
+        return list(pool.map(task, states))
 
 
 def stretches(array: Any, ranks: int) -> list[Any]:
@@ -141,12 +141,12 @@ def compute(
         )
     else:
 
-        def task(place: Place) -> Any:
-            own = shards[place.rank]
+        def task(state: Rank) -> Any:
+            own = shards[state.rank]
             for leaf in own:
                 leaf.requires_grad_()
-            made = attend(place, own, **options)
-            upstream = [ds[place.rank], d_lses[place.rank]]
+            made = attend(state, own, **options)
+            upstream = [ds[state.rank], d_lses[state.rank]]
             torch.autograd.backward(list(made), upstream)
             return made, shard(*(leaf.grad for leaf in own))
 
@@ -229,7 +229,7 @@ def plainly(trial: Trial, ranks: int, *arrays: Any, **options: Any) -> Any:
         found = attend(shards, **options)
     else:
         found = in_threads(
-            ranks, lambda place: attend(place, shards[place.rank], **options)
+            ranks, lambda state: attend(state, shards[state.rank], **options)
         )
     outputs = [version.numpy(part.output) for part in found]
     return np.concat(outputs, axis=-2)
@@ -274,7 +274,7 @@ def shards_that_do_not_fit_are_refused(trial: Trial) -> None:
         if version.by_hand:
             attend(shards)
         elif trial.case == "rank":
-            in_threads(2, lambda place: attend(place, shards[place.rank]))
+            in_threads(2, lambda state: attend(state, shards[state.rank]))
         else:
             attend(None, shards[1])
     except (TypeError, ValueError) as error:

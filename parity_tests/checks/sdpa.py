@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import bounds, definition
-from ..cases import BY_NAME, CASES, Case, build
-from ..suite import Trial, check
-from ..versions import Version
+from ..cases.table import BY_NAME, CASES, Case, build
+from ..judges import bounds, definition
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 CONTROL = BY_NAME["rank 4"]
 

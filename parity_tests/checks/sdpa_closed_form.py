@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..cases import CASES, Case, build
-from ..definition import at, read_by, sees
-from ..suite import Trial, check
+from ..cases.table import CASES, Case, build
+from ..judges.definition import at, read_by, sees
+from ..suite.register import Trial, check
 
 ATTENTION = "sdpa.scaled_dot_product_attention"
 STEPS = "sdpa.attention_steps"

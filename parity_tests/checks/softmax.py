@@ -11,8 +11,8 @@ import mpmath
 import numpy as np
 import torch
 
-from .. import bounds
-from ..definition import (
+from ..judges import bounds
+from ..judges.definition import (
     PRECISION,
     Node,
     exp,
@@ -22,7 +22,7 @@ from ..definition import (
     split,
     total,
 )
-from ..suite import Trial, check
+from ..suite.register import Trial, check
 
 WITNESSES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "softmax": lambda x: torch.softmax(x, dim=-1),

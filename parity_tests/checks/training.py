@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..suite import Trial, check
-from ..versions import Version
+from ..suite.register import Trial, check
+from ..suite.versions import Version
 
 SEEDS = (0, 1, 7, 100_003)
 CHARACTERS = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥"

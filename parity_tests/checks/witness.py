@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from .. import bounds
-from ..cases import CASES, Case, Inputs, build
-from ..suite import Trial, check
-from ..versions import TORCH, recorded
+from ..cases.table import CASES, Case, Inputs, build
+from ..judges import bounds
+from ..suite.register import Trial, check
+from ..suite.versions import TORCH, recorded
 from . import sdpa
 
 BACKENDS: dict[str, SDPBackend | None] = {

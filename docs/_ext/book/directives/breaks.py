@@ -41,7 +41,7 @@ class Break(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Apply the fault to a copy, run the suite on it, show it."""
-        from parity_tests.bank import FAULTS
+        from parity_tests.faults.bank import FAULTS
 
         name = self.arguments[0]
         found = [fault for fault in FAULTS if fault.name == name]
@@ -93,7 +93,7 @@ def whole_lines(path: Path, before: str, after: str) -> tuple[str, str]:
 
 def caught_at(fault: Any) -> list[str]:
     """Return some of the places at which the suite sees a fault."""
-    from parity_tests.faults import tried
+    from parity_tests.faults.tried import tried
     from parity_tests.report import quiet
 
     with quiet():

@@ -1,0 +1,1 @@
+"""What attention is tried on, as data."""

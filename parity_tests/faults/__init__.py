@@ -1,0 +1,1 @@
+"""Wrong versions that the suite must turn away."""

@@ -1,0 +1,1 @@
+"""The judges: the definition, the laws, and the bounds of rounding."""

@@ -1,0 +1,473 @@
+"""How far rounding may carry a result: derived, element by element.
+
+Every quantity here is a pair of the exact value, as good as float64 gives
+it, and a bound on how far a computation in a shorter type may lie from it.
+A step takes the pairs of its inputs and returns the pair of its result, so
+that the error of the scores becomes a part of the error of the weights, and
+so on to the output. With u the unit roundoff of the type, one rounding is a
+factor of 1 + δ with |δ| ≤ u, and n of them in any order at most
+
+    γ(n) = n u / (1 - n u)
+
+(Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., lemma 3.1).
+Two computations may lie twice their bound apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cases.table import Inputs
+
+Float64 = NDArray[np.float64]
+
+# An exp, log, cos or tanh of a library, in units of the last place: what
+# the libraries promise for theirs is 4 or less.
+FUNCTION_ULPS = 4
+HALF = ("float16", "bfloat16")
+# A port may declare that its half types are computed in themselves: None.
+HALF_IS_COMPUTED_IN: str | None = "float32"
+# And that what is too small for a normal number becomes 0.
+SUBNORMALS = True
+
+
+class Bounded(NamedTuple):
+    """Values, and for each of them a bound on a computation's error."""
+
+    value: Float64
+    error: Float64
+
+
+class Format(NamedTuple):
+    """A floating-point type: unit roundoff, smallest normal, smallest."""
+
+    u: float
+    tiny: float
+    smallest: float
+
+
+def format_of(dtype: Any) -> Format:
+    """Return the numbers that describe a type, bfloat16 included."""
+    if dtype == "bfloat16":
+        found = Format(2.0**-8, 2.0**-126, 2.0**-133)
+    else:
+        info = np.finfo(dtype)
+        smallest = float(info.smallest_subnormal)
+        found = Format(float(info.eps) / 2, float(info.tiny), smallest)
+    return found if SUBNORMALS else found._replace(smallest=found.tiny)
+
+
+def exact(array: Any) -> Bounded:
+    """Return what is given, which has no error yet."""
+    value = np.asarray(array, dtype=np.float64)
+    return Bounded(value, np.zeros_like(value))
+
+
+# The largest error that a bound may allow, as a share of the largest value
+# of its tensor.
+WIDEST = 1 / 64
+
+
+def unit_roundoff(dtype: Any) -> float:
+    """Return u: half the distance from 1 to the next number."""
+    return format_of(dtype).u
+
+
+def gamma(roundings: float, dtype: Any) -> float:
+    """Return γ(n): what n roundings may do to a number, relatively."""
+    nu = roundings * unit_roundoff(dtype)
+    assert nu < 1, f"{roundings} roundings leave nothing of {dtype}"
+    return nu / (1 - nu)
+
+
+def times(a: Bounded, factor: float, dtype: Any) -> Bounded:
+    """Bound a · factor, where the factor is rounded to the type too."""
+    value = a.value * factor
+    rounding = gamma(2, dtype) * (np.abs(value) + a.error * abs(factor))
+    rounding = rounding + format_of(dtype).smallest
+    return Bounded(value, a.error * abs(factor) + rounding)
+
+
+def multiply(a: Bounded, b: Bounded, dtype: Any, roundings: int) -> Bounded:
+    """Bound a · b, element by element, after so many roundings."""
+    value = a.value * b.value
+    greatest_a, greatest_b = np.abs(a.value), np.abs(b.value)
+    greatest = (greatest_a + a.error) * (greatest_b + b.error)
+    rounding = gamma(roundings, dtype) * greatest + format_of(dtype).smallest
+    return Bounded(value, greatest - greatest_a * greatest_b + rounding)
+
+
+def add(a: Bounded, b: Bounded, dtype: Any) -> Bounded:
+    """Bound a + b."""
+    value = a.value + b.value
+    error = a.error + b.error
+    return Bounded(value, error + gamma(1, dtype) * (np.abs(value) + error))
+
+
+def matmul(a: Bounded, b: Bounded, dtype: Any) -> Bounded:
+    """Bound a @ b: n products and sums in any order, fused or not.
+
+    |fl(Σ aᵢbᵢ) - Σ aᵢbᵢ| ≤ γ(n) Σ |aᵢ||bᵢ| (Higham, equation 3.5), here
+    with the greatest |aᵢ| and |bᵢ| that their own errors allow.
+    """
+    value = a.value @ b.value
+    greatest_a, greatest_b = np.abs(a.value), np.abs(b.value)
+    without = greatest_a @ greatest_b
+    greatest = (greatest_a + a.error) @ (greatest_b + b.error)
+    n = a.value.shape[-1]
+    rounding = gamma(n + 1, dtype) * greatest
+    rounding = rounding + n * format_of(dtype).smallest
+    return Bounded(value, greatest - without + rounding)
+
+
+def total(a: Bounded, dtype: Any) -> Bounded:
+    """Bound the sum of each row, kept as an axis of size 1."""
+    value = a.value.sum(axis=-1, keepdims=True)
+    greatest = (np.abs(a.value) + a.error).sum(axis=-1, keepdims=True)
+    own = a.error.sum(axis=-1, keepdims=True)
+    return Bounded(value, own + gamma(a.value.shape[-1], dtype) * greatest)
+
+
+def masked(a: Bounded, mask: Any) -> Bounded:
+    """Bound the scores with -inf where the mask is False: no error there."""
+    value = np.where(mask, a.value, -np.inf)
+    return Bounded(value, np.where(mask, a.error, 0.0))
+
+
+def exponentials(x: Bounded, dtype: Any) -> tuple[Float64, Bounded]:
+    """Bound exp(x - max); return the maximum too, 0 for a row of -inf.
+
+    An error ε of x makes a factor of exp(ε). The error of the maximum is no
+    error of the result: every entry of the row is reduced by the same
+    number, whichever that is. Below the smallest normal number anything
+    may become 0.
+    """
+    highest = x.value.max(axis=-1, keepdims=True, initial=-np.inf)
+    highest = np.where(np.isneginf(highest), 0.0, highest)
+    shifted = x.value - highest
+    value = np.exp(shifted)
+    finite = np.isfinite(shifted)
+    reduced = np.where(shifted == 0, x.error, 0.0)
+    reduced = reduced.max(axis=-1, keepdims=True, initial=0.0)
+    distance = np.where(finite, np.abs(shifted), 0.0) + x.error + reduced
+    u = unit_roundoff(dtype)
+    off = x.error + u * (distance + 2 * FUNCTION_ULPS)
+    # exp(x + ε) - exp(x), without ∞ · 0 where ε is huge and exp(x) is 0.
+    large = np.exp(np.minimum(np.where(finite, shifted, 0.0) + off, 700.0))
+    error = np.where(off < 1, value * np.expm1(np.minimum(off, 1)), large)
+    return highest, Bounded(value, (error + format_of(dtype).tiny) * finite)
+
+
+def softmax(x: Bounded, dtype: Any) -> Bounded:
+    """Bound the weights of each row; a row of -inf has weights 0."""
+    _, powers = exponentials(x, dtype)
+    sums = total(powers, dtype)
+    value = powers.value / np.where(sums.value == 0, 1.0, sums.value)
+    greatest = (powers.value + powers.error) / least(sums)
+    rounding = unit_roundoff(dtype) * greatest
+    # A weight is never more than 1, however little is known of it.
+    error = np.minimum(greatest - value + rounding, 1.0)
+    return Bounded(value, error)
+
+
+def least(sums: Bounded) -> Float64:
+    """Return the least that a sum may have come out as; 1 if it is 0."""
+    smallest = np.maximum(sums.value - sums.error, np.finfo(float).tiny)
+    return np.where(sums.value == 0, 1.0, smallest)
+
+
+def log_sum_exp(x: Bounded, dtype: Any) -> Bounded:
+    """Bound log Σ exp(x) of each row, kept as an axis of size 1."""
+    highest, powers = exponentials(x, dtype)
+    sums = total(powers, dtype)
+    empty = sums.value == 0
+    log = np.log(np.where(empty, 1.0, sums.value))
+    value = np.where(empty, -np.inf, highest + log)
+    u = unit_roundoff(dtype)
+    rounding = u * (2 * FUNCTION_ULPS * np.abs(log) + np.abs(highest + log))
+    error = sums.error / least(sums) + rounding
+    return Bounded(value, np.where(empty, 0.0, error))
+
+
+def log_softmax(x: Bounded, dtype: Any) -> Bounded:
+    """Bound log softmax(x)."""
+    lse = log_sum_exp(x, dtype)
+    lost = np.isneginf(x.value)
+    value = x.value - np.where(np.isneginf(lse.value), 0.0, lse.value)
+    distance = np.where(lost, 0.0, np.abs(value))
+    error = x.error + lse.error + 2 * unit_roundoff(dtype) * distance
+    return Bounded(value, np.where(lost, 0.0, error))
+
+
+def normal_numbers(size: int) -> float:
+    """Bound how far two libraries' normal numbers in float32 lie apart.
+
+    Both take the same u₁ and u₂. The logarithm, the root, the angle, its
+    cosine and the product each round on their own, and θ, below 2π, turns
+    its rounding into one of r: that many units in the last place of the
+    greatest r there is, √(-2 ln 2⁻²⁴). Below 16 numbers both compute in
+    double and round once: they are equal.
+    """
+    greatest = float(np.sqrt(48 * np.log(2)))
+    unit = unit_roundoff(np.float32) * greatest
+    return unit * (2 * FUNCTION_ULPS + 4) if size >= 16 else 0.0
+
+
+def rounded_to(a: Bounded, dtype: str) -> Bounded:
+    """Bound the one rounding of a result to the type that was given."""
+    kind = format_of(dtype)
+    rounding = kind.u * (np.abs(a.value) + a.error) + kind.smallest
+    return Bounded(a.value, a.error + rounding)
+
+
+def summed_to(a: Bounded, shape: tuple[int, ...], dtype: Any) -> Bounded:
+    """Bound the sum over the axes along which an array was broadcast."""
+    rank = a.value.ndim
+    padded = (1,) * (rank - len(shape)) + shape
+    axes = tuple(
+        axis
+        for axis in range(rank)
+        if padded[axis] == 1 and a.value.shape[axis] != 1
+    )
+    value = a.value.sum(axis=axes, keepdims=True)
+    greatest = (np.abs(a.value) + a.error).sum(axis=axes, keepdims=True)
+    n = math.prod(a.value.shape[axis] for axis in axes)
+    error = a.error.sum(axis=axes, keepdims=True)
+    error = error + gamma(n, dtype) * greatest
+    return Bounded(value.reshape(shape), error.reshape(shape))
+
+
+def transposed(a: Bounded) -> Bounded:
+    """Swap the last two axes."""
+    return Bounded(a.value.mT, a.error.mT)
+
+
+class Attention(NamedTuple):
+    """Values and bounds of all steps, and what the gradients need."""
+
+    steps: dict[str, Bounded]
+    key: Bounded
+    value: Bounded
+    scale: float
+    dtype: str
+
+
+def computation_dtype(dtype: str) -> str:
+    """Return the type in which a result of `dtype` is computed."""
+    return HALF_IS_COMPUTED_IN or dtype if dtype in HALF else dtype
+
+
+def repeated(array: Any, inputs: Inputs) -> Bounded:
+    """Return key or value with one head for each head of query."""
+    if array.ndim > 2 and array.shape[-3] not in (1, inputs.heads):
+        array = np.repeat(array, inputs.heads // array.shape[-3], axis=-3)
+    return exact(array)
+
+
+def seen(inputs: Inputs) -> Any:
+    """Return what may be seen: (..., H, L, S), or fewer axes."""
+    i = np.arange(inputs.L)[:, None]
+    j = np.arange(inputs.S)
+    allowed = np.ones((inputs.L, inputs.S), dtype=bool)
+    if inputs.is_causal:
+        allowed = allowed & (j <= i)
+    if inputs.window is not None:
+        left, right = inputs.window
+        allowed = allowed & ((left == -1) | (j >= i - left))
+        allowed = allowed & ((right == -1) | (j <= i + right))
+    mask = inputs.attn_mask
+    if mask is None:
+        return allowed
+    return allowed & (mask if mask.dtype == bool else ~np.isneginf(mask))
+
+
+def attention(inputs: Inputs, given: str) -> Attention:
+    """Bound every step of attention.
+
+    Nothing is said about whether the scale is applied to query, to both or
+    to the product: four roundings and the smallest number of the type, once
+    for each product of a sum, cover all three.
+    """
+    dtype = computation_dtype(given)
+    width = inputs.query.shape[-1]
+    scale = inputs.scale
+    if scale is None:
+        scale = 1 / math.sqrt(width) if width else 1.0
+    query, key = exact(inputs.query), repeated(inputs.key, inputs)
+    value = repeated(inputs.value, inputs)
+    dots = query.value @ key.value.mT * scale
+    greatest = np.abs(query.value) @ np.abs(key.value).mT * abs(scale)
+    sides = np.abs(query.value).sum(axis=-1, keepdims=True)
+    sides = sides + np.abs(key.value).sum(axis=-1, keepdims=True).mT
+    lost = format_of(dtype).smallest * (sides + width)
+    scores = Bounded(dots, gamma(width + 4, dtype) * greatest + lost)
+    capped = scores
+    if inputs.soft_cap is not None:
+        cap = inputs.soft_cap
+        tanh = np.tanh(scores.value / cap)
+        rounding = gamma(2 * FUNCTION_ULPS + 3, dtype) * np.abs(tanh) * cap
+        capped = Bounded(cap * tanh, scores.error + rounding)
+    biased = capped
+    mask = inputs.attn_mask
+    if mask is not None and mask.dtype != bool:
+        finite = np.where(np.isneginf(mask), 0.0, mask)
+        biased = add(capped, times(exact(finite), 1.0, dtype), dtype)
+    shape = np.broadcast_shapes(biased.value.shape, seen(inputs).shape)
+    biased = Bounded(*(np.broadcast_to(a, shape) for a in biased))
+    masked_scores = masked(biased, seen(inputs))
+    weights = softmax(masked_scores, dtype)
+    lse = log_sum_exp(masked_scores, dtype)
+    dropped = drop(weights, inputs, dtype)
+    output = rounded_to(matmul(dropped, value, dtype), given)
+    steps = {
+        "scores": scores,
+        "capped_scores": capped,
+        "masked_scores": masked_scores,
+        "log_sum_exp": Bounded(lse.value[..., 0], lse.error[..., 0]),
+        "weights": weights,
+        "dropped_weights": dropped,
+        "output": output,
+    }
+    return Attention(steps, key, value, scale, dtype)
+
+
+def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
+    """Bound what dropout makes of weights or of their gradient."""
+    if inputs.keep is None:
+        return a
+    if inputs.dropout_p == 1:
+        return Bounded(a.value * 0.0, a.error * 0.0)
+    growth = np.where(inputs.keep, 1 / (1 - inputs.dropout_p), 0.0)
+    return multiply(a, exact(growth), dtype, roundings=3)
+
+
+def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
+    """Bound every gradient of attention, by hand or by autograd."""
+    forward = attention(inputs, given)
+    dtype, steps = forward.dtype, forward.steps
+    d_output = exact(inputs.d_output)
+    P, lse = steps["weights"], exact(inputs.d_log_sum_exp[..., None])
+    d_value = matmul(transposed(steps["dropped_weights"]), d_output, dtype)
+    dP = matmul(d_output, transposed(forward.value), dtype)
+    dP = drop(dP, inputs, dtype)
+    inner = total(multiply(P, dP, dtype, roundings=4), dtype)
+    difference = add(dP, Bounded(-inner.value, inner.error), dtype)
+    # Autograd takes the two parts of the difference times P apart from each
+    # other: their roundings are those of the parts, not of the difference.
+    parts = np.abs(dP.value) + np.abs(inner.value)
+    apart = Bounded(
+        difference.value, difference.error + gamma(6, dtype) * parts
+    )
+    dS = multiply(P, apart, dtype, roundings=2)
+    dS = add(dS, multiply(P, lse, dtype, roundings=4), dtype)
+    found = {"weights": dP, "scores": dS}
+    d_raw = dS
+    if inputs.soft_cap is not None:
+        capped = steps["capped_scores"]
+        tanh = capped.value / inputs.soft_cap
+        error = capped.error / inputs.soft_cap
+        slope = Bounded(1 - tanh**2, 2 * error + gamma(8, dtype))
+        d_raw = multiply(dS, slope, dtype, roundings=4)
+    d_query = matmul(d_raw, forward.key, dtype)
+    d_key = matmul(transposed(d_raw), exact(inputs.query), dtype)
+    found["query"] = times(d_query, forward.scale, dtype)
+    found["key"] = times(d_key, forward.scale, dtype)
+    found["value"] = d_value
+    for name in ("query", "key", "value"):
+        shape = getattr(inputs, name).shape
+        own = in_groups(found[name], inputs, shape, dtype)
+        found[name] = rounded_to(summed_to(own, shape, dtype), given)
+    mask = inputs.attn_mask
+    if mask is not None and mask.dtype != bool:
+        own = summed_to(dS, mask.shape, dtype)
+        found["attn_mask"] = rounded_to(own, given)
+    return found
+
+
+def with_upstream(inputs: Inputs, d_output: Any, d_lse: Any) -> Inputs:
+    """Return inputs with other gradients coming back."""
+    return replace(inputs, d_output=d_output, d_log_sum_exp=d_lse)
+
+
+def in_groups(
+    a: Bounded, inputs: Inputs, shape: tuple[int, ...], dtype: str
+) -> Bounded:
+    """Bound the sum over the query heads that read one key/value head."""
+    G = shape[-3] if len(shape) > 2 else 1
+    if G in (1, inputs.heads):
+        return a
+    group = inputs.heads // G
+
+    def split(array: Float64) -> Float64:
+        *batch, _, S, D = array.shape
+        grouped = array.reshape(*batch, G, group, S, D)
+        return np.moveaxis(grouped, -3, -1)
+
+    parts = total(Bounded(*map(split, a)), dtype)
+    return Bounded(parts.value[..., 0], parts.error[..., 0])
+
+
+def can_fail(values: Any, error: Any, dtype: str) -> bool:
+    """Return whether a bound is small beside what it bounds.
+
+    What is exactly 0 must come out as 0, or all but.
+    """
+    finite = np.isfinite(values)
+    allowed = np.broadcast_to(error, finite.shape)[finite].max(initial=0.0)
+    largest = np.abs(np.asarray(values)[finite]).max(initial=0.0)
+    if largest == 0:
+        return bool(allowed < 1e-6)
+    # Below the smallest normal number there are no digits to hold.
+    lost = largest < format_of(dtype).tiny
+    # bfloat16 has 8 bits: a dozen roundings of it are allowed for.
+    widest = max(WIDEST, 12 * format_of(dtype).u)
+    return bool(lost or allowed <= widest * largest)
+
+
+def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
+    """Bound attention and its gradients where the keys come in `parts`.
+
+    To the roundings of one softmax come, for every power, those of the
+    factors that bring it from one maximum to the next, each an exp of a
+    rounded difference and a product: 2 FUNCTION_ULPS + 3 a part. They act
+    on numerator and denominator alike. The way back takes Σ dO O in place
+    of Σ P dP: E more roundings, and the output's own error.
+    """
+    forward = attention(inputs, given)
+    dtype, steps = forward.dtype, forward.steps
+    more = gamma(2 * parts * (2 * FUNCTION_ULPS + 3), dtype)
+    P, value = steps["weights"], np.abs(forward.value.value)
+    output = matmul(P, forward.value, dtype)
+    lost = 2 * output.error + more * (P.value @ value)
+    wide = Bounded(output.value, lost)
+    lse = steps["log_sum_exp"]
+    found = {
+        "output": rounded_to(wide, given),
+        "log_sum_exp": Bounded(lse.value, 2 * lse.error + more),
+    }
+    dO = np.abs(inputs.d_output.astype(np.float64))
+    size = (dO * (np.abs(wide.value) + lost)).sum(axis=-1, keepdims=True)
+    inner = gamma(inputs.E + 2, dtype) * size
+    inner = inner + (dO * lost).sum(axis=-1, keepdims=True)
+    dlse = np.abs(inputs.d_log_sum_exp.astype(np.float64))[..., None]
+    parts_of_dS = np.abs(dO @ value.mT) + size + dlse
+    dS = (P.value + P.error) * (inner + more * parts_of_dS)
+    scale = abs(forward.scale)
+    extra = {
+        "query": scale * (dS @ np.abs(forward.key.value)),
+        "key": scale * (dS.mT @ np.abs(inputs.query.astype(np.float64))),
+        "value": more * (P.value.mT @ dO),
+    }
+    usual = gradients(inputs, given)
+    for name, array in extra.items():
+        shape = getattr(inputs, name).shape
+        own = Bounded(np.zeros_like(array), array)
+        own = summed_to(in_groups(own, inputs, shape, dtype), shape, dtype)
+        error = 2 * usual[name].error + 2 * own.error
+        found[f"gradient of {name}"] = Bounded(usual[name].value, error)
+    return found

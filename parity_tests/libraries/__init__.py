@@ -1,0 +1,1 @@
+"""What the attention functions of other libraries do."""

@@ -1,0 +1,188 @@
+"""`libraries`: the card as a table, as JSON, and as a page of the book."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from ..cases.table import CASES
+from ..pages import check
+from ..ports.workers import Found, Worker, WorkerError, answers
+from ..report import bar, write_json
+from ..suite.versions import ALL_DTYPES
+from .adapters import installed
+from .page import PAGE, PLACES, WORDS, write_pages
+from .probes import (
+    CONTRACT,
+    KINDS,
+    LACKS,
+    OTHER,
+    REFUSED,
+    WRONG,
+    Cell,
+    Result,
+    probes,
+    start,
+)
+
+LIMIT = 60.0
+
+
+class Card(NamedTuple):
+    """One library: what its probes said, and its cases."""
+
+    name: str
+    version: str
+    layout: str
+    cells: dict[str, Cell]
+    results: dict[str, Result]
+
+    def count(self, kind: str) -> int:
+        """Return how many cases came out one way."""
+        return sum(result.kind == kind for result in self.results.values())
+
+    def of_dtype(self, dtype: str) -> Cell:
+        """Return what became of the plain case of a dtype."""
+        found = self.results[f"{dtype} plain"]
+        if found.kind == CONTRACT:
+            return Cell("right", CONTRACT)
+        return Cell(found.says if found.kind != LACKS else LACKS, found.kind)
+
+    def worst(self) -> float:
+        """Return the largest error of what is right, as a share."""
+        return max((r.share for r in self.results.values()), default=0.0)
+
+
+def libraries(
+    only: Sequence[str] = (),
+    path: Path | None = None,
+    pages: Path | None = None,
+) -> int:
+    """Probe every library that is installed; print, write, return 0."""
+    modules = [m for m in installed() if not only or short(m) in only]
+    if not modules:
+        names = ", ".join(short(module) for module in installed())
+        print(f"libraries: none of these; installed: {names}", file=sys.stderr)
+        return 2
+    if pages is not None:
+        check(pages, PAGE, PLACES)
+    cards, lost = [], []
+    with bar() as progress:
+        total = len(modules) * (len(list(probes())) + len(CASES))
+        task = progress.add_task("libraries", total=total)
+        for module in modules:
+            try:
+                cards.append(card(module, lambda: progress.advance(task)))
+            except WorkerError as error:
+                lost.append(str(error))
+    console = Console(
+        width=None if sys.stdout.isatty() else 30 + 24 * len(cards)
+    )
+    console.print(table(cards))
+    for line in lost:
+        console.print(line, markup=False)
+    for own in cards:
+        for name, result in own.results.items():
+            if result.kind == WRONG:
+                line = f"{own.name}: {name}: {result.says}"
+                console.print(
+                    line, markup=False, highlight=False, soft_wrap=True
+                )
+    if path is not None:
+        write_json(path, as_json(cards))
+    if pages is not None:
+        write_pages(pages, cards)
+    return 0 if cards and not lost else 1
+
+
+def short(module: ModuleType) -> str:
+    """Return the name of an adapter's module."""
+    return module.__name__.rpartition(".")[2]
+
+
+def card(module: ModuleType, advance: Any) -> Card:
+    """Ask one library everything, in processes of its own."""
+
+    def another() -> Worker:
+        return Worker(module.NAME, start, short(module), LIMIT)
+
+    first = another()
+    questions = [("probe", str(probe)) for probe in probes()]
+    questions += [("case", case.name) for case in CASES]
+    cells, results = {}, {}
+    for (what, which), found in answers(first, questions, another):
+        if what == "probe":
+            cells[which] = cell(found)
+        else:
+            results[which] = result(found)
+        advance()
+    return Card(
+        module.NAME, first.said, module.LAYOUT, cells, in_order(results)
+    )
+
+
+def cell(found: Found) -> Cell:
+    """Return what a probe says; a process that ended says that."""
+    return Cell(found.why, WRONG) if found.why else Cell(*found.answer)
+
+
+def result(found: Found) -> Result:
+    """Return what came of a case."""
+    return Result(WRONG, found.why) if found.why else Result(*found.answer)
+
+
+def in_order(results: dict[str, Result]) -> dict[str, Result]:
+    """Return results in the order of the table of cases."""
+    return {c.name: results[c.name] for c in CASES if c.name in results}
+
+
+STYLES = {OTHER: "yellow", WRONG: "bold red", LACKS: "dim", REFUSED: "dim"}
+
+
+def table(cards: Sequence[Card]) -> Table:
+    """Return the card: a line a probe, a column a library."""
+    drawn = Table("", title="what libraries do")
+    for own in cards:
+        drawn.add_column(f"{own.name}\n{own.version}")
+    drawn.add_row("layout", *(own.layout for own in cards))
+    for probe in probes():
+        drawn.add_row(
+            str(probe), *(styled(c.cells[str(probe)]) for c in cards)
+        )
+    for dtype in ALL_DTYPES:
+        drawn.add_row(dtype, *(styled(c.of_dtype(dtype)) for c in cards))
+    drawn.add_section()
+    for kind in KINDS:
+        label = f"cases: {WORDS['en'][kind]}"
+        drawn.add_row(label, *(str(c.count(kind)) for c in cards))
+    drawn.add_row(
+        "largest error, of its bound", *(f"{c.worst():.0%}" for c in cards)
+    )
+    return drawn
+
+
+def styled(own: Cell) -> str:
+    """Return a cell with its colour; in a file without colours a sign."""
+    style = STYLES.get(own.kind)
+    text = f"✗ {own.says}" if own.kind == WRONG else own.says
+    return f"[{style}]{text}[/]" if style else text
+
+
+def as_json(cards: Iterable[Card]) -> list[dict[str, Any]]:
+    """Return everything that was found."""
+    return [
+        {
+            "library": own.name,
+            "version": own.version,
+            "layout": own.layout,
+            "probes": {n: c._asdict() for n, c in own.cells.items()},
+            "cases": {n: r._asdict() for n, r in own.results.items()},
+        }
+        for own in cards
+    ]

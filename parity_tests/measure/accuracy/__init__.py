@@ -1,0 +1,1 @@
+"""The error of each version, and of torch's function."""

@@ -1,0 +1,77 @@
+"""The page of the book about accuracy, in both languages."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from ...pages import BESIDE, grid, machine_lines, publish
+from ...suite.versions import ALL_DTYPES
+from ..kernels import SDPA
+from ..plots import write_plot
+from .record import Cell, Errors, as_json
+
+PAGE = "accuracy"
+PLACES = ("machine", *ALL_DTYPES)
+# The dtypes that are drawn, where the scores spread no more than this.
+DRAWN, SPREAD = ("float32", "float64"), 1.0
+WORDS = {
+    "en": {"spread": "spread", "none": "Not measured: no wide long double."},
+    "zh_Hant": {"spread": "分布", "none": "沒有測：沒有夠寬的 long double。"},
+}
+
+
+def write_pages(docs: Path, errors: Errors) -> None:
+    """Write numbers, plot and both languages of the page."""
+    places = {lang: made(errors, lang) for lang in WORDS}
+    draw = partial(draw_errors, errors=errors)
+    publish(docs, PAGE, draw, as_json(errors), places)
+
+
+def made(errors: Errors, language: str) -> dict[str, list[str]]:
+    """Return the lines of every place of a page."""
+    tables = {
+        dtype: table(errors, dtype, WORDS[language]) for dtype in ALL_DTYPES
+    }
+    return {"machine": machine_lines(errors.machine, language), **tables}
+
+
+def table(errors: Errors, dtype: str, words: dict[str, str]) -> list[str]:
+    """Return the table of a dtype, median / worst."""
+    cells = [cell for cell in errors.cells if cell.dtype == dtype]
+    if not cells:
+        return [words["none"]]
+    names = list(cells[0].medians)
+
+    def line(cell: Cell) -> list[str]:
+        texts = [shown(cell, name) for name in names]
+        return [str(cell.length), f"{cell.spread:g}", *texts]
+
+    return grid(["T", words["spread"], *names], map(line, cells))
+
+
+def shown(cell: Cell, name: str) -> str:
+    """Return SDPA's errors, or another's as multiples; bold if too large."""
+    if name == SDPA:
+        both = cell.medians[name], cell.worst[name]
+        return BESIDE.join(f"{x:.2g}" if x < 100 else f"{x:.0f}" for x in both)
+    text = BESIDE.join(map(brief, cell.ratios(name)))
+    return text if cell.accurate(name) else f"**{text}**"
+
+
+def brief(ratio: float) -> str:
+    """Return a ratio; 0 is exact, and beside 0 others are beyond measure."""
+    if ratio == 0:
+        return "0"
+    return f"{ratio:.2f}" if ratio < 1000 else "∞"
+
+
+def draw_errors(path: Path, errors: Errors) -> None:
+    """Write the median of each version against T as SVG, a dtype a panel."""
+    panels: dict[str, dict[str, dict[int, float]]] = {}
+    for cell in errors.cells:
+        if cell.dtype in DRAWN and cell.spread == SPREAD:
+            lines = panels.setdefault(cell.dtype, {})
+            for name, median in cell.medians.items():
+                lines.setdefault(name, {})[cell.length] = median
+    write_plot(path, panels)

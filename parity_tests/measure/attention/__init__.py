@@ -1,0 +1,1 @@
+"""Time and memory of attention, against its length."""

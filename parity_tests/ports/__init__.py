@@ -1,0 +1,1 @@
+"""A third version, a port: how it is loaded, checked and begun."""

@@ -1,0 +1,1 @@
+"""What the suite is made of: versions, checks, and how one is run."""

@@ -1,0 +1,297 @@
+"""A version of attention as the suite sees it: NumPy arrays in and out."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import numpy_impl
+import torch_impl
+
+from ..cases.table import Inputs
+
+# How a gradient derived by hand is asked for: the function's name, and how
+# its backward is called with the function's room, its arguments and what
+# comes back to its result.
+BY_HAND: dict[str, Callable[..., Any]] = {
+    "averaging.running_mean": lambda room, d, x: (
+        room.running_mean_backward(d),
+    ),
+    "softmax.softmax": lambda room, d, x: (
+        room.softmax_backward(d, room.softmax(x)),
+    ),
+    "softmax.log_softmax": lambda room, d, x: (
+        room.log_softmax_backward(d, room.softmax(x)),
+    ),
+    "softmax.log_sum_exp": lambda room, d, x: (
+        room.log_sum_exp_backward(d, room.softmax(x)),
+    ),
+    "attention.attention_scores": lambda room, d, *arguments: (
+        room.attention_scores_backward(d, *arguments)
+    ),
+    "attention.weighted_sum": lambda room, d, *arguments: (
+        room.weighted_sum_backward(d, *arguments)
+    ),
+    "attention.attention": lambda room, d, *arguments: room.attention_backward(
+        d, *arguments
+    ),
+    "dropout.dropout": lambda room, d, weights, dropout_p, keep: (
+        room.dropout_backward(d, dropout_p, keep),
+    ),
+}
+
+
+ALL_DTYPES = ("float64", "float32", "float16", "bfloat16")
+
+
+class Missing(Exception):
+    """A version does not have what it is asked for: it is not there yet."""
+
+
+class Version:
+    """A package, called with NumPy arrays and answering with them.
+
+    `dtypes` are those it says it has, and `command` is what shows it alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        package: ModuleType,
+        command: tuple[str, ...] = ("report",),
+    ) -> None:
+        self.name = name
+        self.package: Any = package
+        self.command = command
+        self.dtypes: tuple[str, ...] = self.declared("DTYPES", ALL_DTYPES)
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    @property
+    def is_port(self) -> bool:
+        """Return whether it may be unfinished: one of ours may not."""
+        return self.command[0] == "check"
+
+    @cached_property
+    def on_torch(self) -> bool:
+        """Return whether its arrays are torch's."""
+        sample = self.package.from_numpy(np.zeros(1, np.float32))
+        return isinstance(sample, torch.Tensor)
+
+    @cached_property
+    def by_hand(self) -> bool:
+        """Return whether gradients are functions, not recorded by torch.
+
+        They may be derived by hand, or call what their library derives.
+        """
+        if not self.on_torch:
+            return True
+        try:
+            self.function("sdpa.scaled_dot_product_attention_backward")
+        except Missing:
+            return False
+        return True
+
+    def has(self, dtype: str) -> bool:
+        """Return whether the library has a dtype."""
+        return dtype in self.dtypes
+
+    def declared(self, name: str, otherwise: Any) -> Any:
+        """Return what the room `arrays` says of itself, if it says it."""
+        try:
+            return getattr(self.room("arrays"), name, otherwise)
+        except Missing:
+            return otherwise
+
+    def carries(self, dtype: str) -> bool:
+        """Return whether a dtype comes through the library as it went in."""
+        return self.comes_back_as(dtype) == dtype
+
+    def comes_back_as(self, dtype: str) -> str | None:
+        """Return the dtype that comes out where this one goes in, or None."""
+        if dtype == "bfloat16":
+            return None
+        try:
+            own = self.package.from_numpy(np.zeros(1, dtype))
+            return str(np.asarray(self.package.to_numpy(own)).dtype)
+        except Exception:
+            # Libraries refuse what they lack in many ways.
+            return None
+
+    def is_array(self, candidate: object) -> bool:
+        """Return whether something is an array of the library."""
+        own = getattr(self.room("arrays"), "is_array", None)
+        if own is None:
+            raise Missing("arrays.is_array")
+        return bool(own(candidate))
+
+    def array(self, array: Any, dtype: str | None = None) -> Any:
+        """Return a NumPy array as one of this version's; others as is.
+
+        Raises Missing where the version has no such dtype.
+        """
+        if not isinstance(array, np.ndarray):
+            return array
+        for asked in (array.dtype.name, dtype):
+            if asked in ALL_DTYPES and not self.has(asked):
+                raise Missing(asked)
+        # A copy: whoever writes to it is found out by the original.
+        array = array.copy()
+        own = self.package.from_numpy(array)
+        floating = np.issubdtype(array.dtype, np.floating)
+        # Only a version that has the type is asked for it.
+        if dtype == "bfloat16" and floating and array.dtype == np.float32:
+            if hasattr(own, "bfloat16"):
+                return own.bfloat16()
+            return own.astype("bfloat16")
+        return own
+
+    def numpy(self, result: Any) -> Any:
+        """Return a result as NumPy arrays; a record as a dict of them."""
+        if hasattr(result, "_asdict"):
+            return {n: self.numpy(x) for n, x in result._asdict().items()}
+        if isinstance(result, tuple):
+            return tuple(self.numpy(x) for x in result)
+        if self.is_array(result):
+            return self.package.to_numpy(result)
+        return result
+
+    def function(self, path: str) -> Callable[..., Any]:
+        """Return a function by its room and name: "softmax.softmax"."""
+        room, name = path.split(".")
+        found: Callable[..., Any] | None = getattr(self.room(room), name, None)
+        if found is None:
+            raise Missing(path)
+        return found
+
+    def room(self, name: str) -> ModuleType:
+        """Return a room; one that a package does not load is loaded."""
+        own = f"{self.package.__name__}."
+        try:
+            return importlib.import_module(own + name)
+        except ModuleNotFoundError as error:
+            # It, or a room that it is built on.
+            if not str(error.name).startswith(own):
+                raise
+            raise Missing(str(error.name).removeprefix(own)) from error
+
+    def call(self, path: str, *arguments: Any, **options: Any) -> Any:
+        """Call a function by its room and name."""
+        own = [self.array(argument) for argument in arguments]
+        named = {name: self.array(x) for name, x in options.items()}
+        result = self.numpy(self.function(path)(*own, **named))
+        self.unwritten(path, arguments, own)
+        return result
+
+    def unwritten(
+        self, path: str, given: Sequence[Any], own: Sequence[Any]
+    ) -> None:
+        """Assert that a function has not written to its arguments."""
+        for number, (before, after) in enumerate(zip(given, own, strict=True)):
+            if isinstance(before, np.ndarray):
+                now = self.numpy(after)
+                same = np.array_equal(before, now, equal_nan=now.dtype != bool)
+                assert same, f"{path} writes to its argument {number}"
+
+    def gradients_of(
+        self, path: str, upstream: NDArray[Any], *arguments: Any
+    ) -> tuple[Any, ...]:
+        """Return the gradients of a function's floating arguments."""
+        own = [self.array(argument) for argument in arguments]
+        d = self.array(upstream)
+        if self.by_hand:
+            room = Rooms(self, path.split(".")[0])
+            found = tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
+            self.unwritten(path, (upstream, *arguments), (d, *own))
+            return found
+        leaves = recorded(own)
+        self.function(path)(*own).backward(d)
+        return tuple(self.numpy(leaf.grad) for leaf in leaves)
+
+    def arguments(self, inputs: Inputs, dtype: str) -> dict[str, Any]:
+        """Return the arguments of a case as this version's arrays."""
+        named = {"query": inputs.query, "key": inputs.key}
+        named |= {"value": inputs.value, **inputs.options()}
+        return {name: self.array(x, dtype) for name, x in named.items()}
+
+    def steps(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
+        """Return every step of attention."""
+        arguments = self.arguments(inputs, dtype)
+        found: dict[str, Any] = self.numpy(
+            self.function("sdpa.attention_steps")(**arguments)
+        )
+        return found
+
+    def gradients(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
+        """Return the gradients of attention, dP and dS among them."""
+        arguments = self.arguments(inputs, dtype)
+        d_output = self.array(inputs.d_output, dtype)
+        d_lse = self.array(inputs.d_log_sum_exp)
+        if self.by_hand:
+            path = "sdpa.scaled_dot_product_attention_backward"
+            backward = self.function(path)
+            found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
+            upstream = (inputs.d_output, inputs.d_log_sum_exp)
+            self.unwritten(path, upstream, (d_output, d_lse))
+            return present(self.numpy(found))
+        leaves = {name: arguments[name] for name in LEAVES}
+        recorded([leaf for leaf in leaves.values() if leaf is not None])
+        steps = self.function("sdpa.attention_steps")(**arguments)
+        tensors = {"weights": steps.weights, "scores": steps.masked_scores}
+        tensors |= {n: t for n, t in leaves.items() if takes_part(t)}
+        gradients = torch.autograd.grad(
+            [steps.output, steps.log_sum_exp],
+            list(tensors.values()),
+            [d_output, d_lse],
+            allow_unused=True,
+            materialize_grads=True,
+        )
+        pairs = zip(tensors, gradients, strict=True)
+        return {name: self.numpy(gradient) for name, gradient in pairs}
+
+
+class Rooms:
+    """The functions of one room of a version, as attributes."""
+
+    def __init__(self, version: Version, room: str) -> None:
+        self._version, self._room = version, room
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a function; Missing where there is none."""
+        return self._version.function(f"{self._room}.{name}")
+
+
+LEAVES = ("query", "key", "value", "attn_mask")
+
+
+def takes_part(tensor: Any) -> bool:
+    """Return whether a tensor exists and takes part in the gradients."""
+    return tensor is not None and bool(tensor.requires_grad)
+
+
+def recorded(tensors: Sequence[Any]) -> list[Any]:
+    """Ask autograd to record the floating tensors; return them."""
+    leaves = [t for t in tensors if hasattr(t, "is_floating_point")]
+    leaves = [leaf for leaf in leaves if leaf.is_floating_point()]
+    for leaf in leaves:
+        leaf.requires_grad_()
+    return leaves
+
+
+def present(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that are not None."""
+    return {name: x for name, x in found.items() if x is not None}
+
+
+NUMPY = Version("numpy", numpy_impl)
+TORCH = Version("torch", torch_impl)
+VERSIONS = (NUMPY, TORCH)

@@ -1,0 +1,1 @@
+"""The tests of the suite itself: its cases, its faults, its report."""

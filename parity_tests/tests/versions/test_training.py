@@ -1,0 +1,97 @@
+"""Training to the end: what is learned, and what cannot be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import attention
+import numpy_impl
+from parity_tests.checks.experiments import RECORDED, WIDTHS
+from parity_tests.tests.program.test_program import printed
+
+# A guess among the partners of four pairs.
+CHANCE = 1 / 4
+
+
+def learned(
+    side: ModuleType,
+    most: int,
+    scale: float | None = None,
+    tied: bool = False,
+) -> float:
+    """Return what share of unseen pairs is right after training.
+
+    Training ends at 99 %, or after so many steps.
+    """
+    room: Any = side.training
+    model = room.recall_model(0, scale)
+    if tied:
+        room.tie(model)
+    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
+    step = room.tied_step if tied else room.train_step
+    test = room.recall_batch(1000, 2**31)
+    share = 0.0
+    while optimizer.count < most and share < 0.99:
+        step(model, optimizer, room.recall_batch(64, optimizer.count))
+        if optimizer.count % 50 == 0 or optimizer.count == most:
+            share = room.accuracy(model, test)
+    return share
+
+
+def test_looking_back_by_content_is_learned(side: ModuleType) -> None:
+    assert learned(side, 1) < 0.2
+    assert learned(side, 1000) >= 0.99
+
+
+def test_with_averaging_it_is_not() -> None:
+    # Who knows which four partners there are guesses one of them.
+    assert learned(numpy_impl, 250, scale=0.0) < CHANCE + 0.1
+
+
+def test_without_the_scale_it_is_not() -> None:
+    assert learned(numpy_impl, 250, scale=1.0) < CHANCE + 0.1
+
+
+def test_with_value_tied_to_key_it_is() -> None:
+    assert learned(numpy_impl, 1000, tied=True) >= 0.99
+
+
+def test_the_poem_is_known_by_heart(side: ModuleType) -> None:
+    room: Any = side.training
+    characters = room.vocabulary(room.POEM)
+    text = room.encode(room.POEM, characters)
+    model = room.poem_model(len(characters), 19)
+    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
+    for number in range(40):
+        room.train_step(model, optimizer, room.text_batch(text, 19, 1, number))
+    said = room.decode(room.continue_text(model, text[:1], 19), characters)
+    assert said == room.POEM
+    start = room.decode(room.continue_text(model, text[:4], 1), characters)
+    assert start == "床前明月光"
+
+
+@pytest.mark.parametrize("page", ["en", "zh_Hant"])
+def test_the_page_has_the_recorded_numbers(page: str) -> None:
+    root = Path(attention.__file__).parent
+    text = (root / "docs" / page / "training.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    found = {int(D): tuple(map(float, row.split(" | "))) for D, row in rows}
+    assert found == RECORDED
+
+
+def test_the_widths_are_those_of_the_experiment(
+    side: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert side.experiments.WIDTHS == WIDTHS
+    name = side.__name__.removesuffix("_impl")
+    out = printed(
+        capsys, "scale", "--lang", "en", "--impl", name, "--steps", "8"
+    )
+    rows = [line.split() for line in out.splitlines()]
+    for row in (["64", "3.68", "0.52", "0.18", "0.16"], ["d", "entropy"]):
+        assert any(found[: len(row)] == row for found in rows), out

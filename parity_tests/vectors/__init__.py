@@ -1,0 +1,1 @@
+"""The cases as files for any language, and what grades an answer."""
