@@ -97,4 +97,4 @@ def caught_at(fault: Any) -> list[str]:
     from parity_tests.report import quiet
 
     with quiet():
-        return [str(found.place) for found in tried(fault, enough=3)]
+        return [str(found.check_case) for found in tried(fault, enough=3)]
