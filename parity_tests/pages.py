@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attention import written_whole
+from attention_twice.files import written_whole
 
 from .measure.machine import Machine
 from .report import write_json

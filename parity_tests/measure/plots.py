@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attention import write_figure
+from attention_twice.figures import write_figure
 
 from ..pages import PageError
 

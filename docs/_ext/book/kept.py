@@ -20,7 +20,13 @@ from typing import Any
 from sphinx.environment import BuildEnvironment
 
 ROOT = Path(__file__).parents[3]
-CODE = ("numpy_impl", "torch_impl", "parity_tests", "docs/_ext")
+CODE = (
+    "numpy_impl",
+    "torch_impl",
+    "attention_twice",
+    "parity_tests",
+    "docs/_ext",
+)
 FOLDER = ROOT / ".venv" / "book"
 
 

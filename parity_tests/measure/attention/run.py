@@ -23,7 +23,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from attention import free_bytes
+from attention_twice.machine import free_bytes
 from numpy_impl import fast
 
 from ...pages import check, earlier

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-import attention
 import numpy_impl.softmax
 import torch_impl.softmax
+from attention_twice import cli, words
 
-ROOT = Path(attention.__file__).parent
+ROOT = Path(__file__).parents[3]
 
 # What the lesson is known by, to the printed digit. A dot is an exact 0.
 RECORDED = {
@@ -60,7 +60,7 @@ IMPLS = ["numpy", "torch"]
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return what the program prints for some arguments."""
-    attention.run([*arguments, "--plain", "--lang", "en"])
+    cli.run([*arguments, "--plain", "--lang", "en"])
     return capsys.readouterr().out
 
 
@@ -93,7 +93,7 @@ def test_the_sections_are_the_same_alone_and_together(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     # The dots are explained once in a run, where they are first.
-    zero = attention.word("en", "zero") + "\n"
+    zero = words.word("en", "zero") + "\n"
     whole = printed(capsys, "--impl", "numpy").replace(zero, "")
     for section in range(1, 6):
         alone = printed(capsys, "--impl", "numpy", "--section", str(section))
@@ -121,7 +121,7 @@ def test_readmes_show_what_the_lesson_prints(
         text = (ROOT / name).read_text(encoding="utf-8")
         found = re.search(r"```text\n(.*?)```", text, flags=re.DOTALL)
         assert found is not None, f"{name} shows nothing of the lesson"
-        attention.run(["--plain", "--lang", lang, "--section", "2", "3"])
+        cli.run(["--plain", "--lang", lang, "--section", "2", "3"])
         # How far the versions differ is the machine's, not the lesson's.
         lines = capsys.readouterr().out.splitlines()
         for line in found[1].splitlines():
@@ -143,12 +143,12 @@ def test_readmes_show_the_code_as_it_is(name: str) -> None:
         assert [line[1:] for line in lines if line] == code.splitlines()
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_readmes_show_the_heat_map_as_it_is_drawn(
     lang: str, tmp_path: Path
 ) -> None:
     """All that is written in it; how it is drawn is matplotlib's."""
-    attention.run(
+    cli.run(
         ["--section", "3", "--lang", lang, "--plain", "--plot", str(tmp_path)]
     )
     made, kept = (

@@ -14,10 +14,10 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 
-import attention
 import numpy_impl
+from attention_twice import cli, exercises, page, sections, sides, words
 
-PROGRAM = Path(attention.__file__)
+PROGRAM = Path(__file__).parents[3] / "attention.py"
 
 
 def run(
@@ -45,7 +45,7 @@ START = f"import runpy; runpy.run_path({str(PROGRAM)!r}, run_name='__main__')"
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return what the program prints for some arguments."""
-    attention.run([*arguments, "--plain"])
+    cli.run([*arguments, "--plain"])
     return capsys.readouterr().out
 
 
@@ -57,7 +57,7 @@ def said_by_main(
     """Return the one line of a refusal."""
     monkeypatch.setattr(sys, "argv", ["attention.py", *arguments])
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    assert attention.main() == 2
+    assert cli.main() == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
@@ -80,7 +80,10 @@ def test_the_whole_lesson_in_its_own_process() -> None:
 
 
 def test_without_torch_numpy_computes_alone() -> None:
-    code = blocking("torch") + "import attention; sys.exit(attention.main())"
+    code = (
+        blocking("torch")
+        + "from attention_twice import cli; sys.exit(cli.main())"
+    )
     done = run("--lang", "en", code=code)
     assert (done.returncode, done.stderr) == (0, "")
     assert "PyTorch is not installed here, so NumPy computes" in done.stdout
@@ -118,9 +121,12 @@ def test_ctrl_c_while_packages_load() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_without_torch_the_advice_is_to_install_it(lang: str) -> None:
-    code = blocking("torch") + "import attention; sys.exit(attention.main())"
+    code = (
+        blocking("torch")
+        + "from attention_twice import cli; sys.exit(cli.main())"
+    )
     for arguments in (["--section", "5"], ["--impl", "numpy"]):
         done = run(*arguments, "--lang", lang, code=code)
         assert "pip install torch" in done.stdout
@@ -153,7 +159,7 @@ def test_torch_impl_does_without_numpy_impl() -> None:
 
 def test_without_matplotlib_a_plot_is_refused(tmp_path: Path) -> None:
     code = blocking("matplotlib")
-    code += "import attention; sys.exit(attention.main())"
+    code += "from attention_twice import cli; sys.exit(cli.main())"
     folder = tmp_path / "plots"
     done = run("--plot", str(folder), "--lang", "en", code=code)
     assert done.returncode == 2
@@ -311,8 +317,8 @@ def test_a_file_in_the_place_of_the_plot_folder(
 ) -> None:
     (tmp_path / "file").write_text("kept")
     arguments = ["--plot", str(tmp_path / "file"), "--lang", "en"]
-    with pytest.raises(attention.BadArgumentError, match="cannot write to"):
-        attention.run(arguments)
+    with pytest.raises(words.BadArgumentError, match="cannot write to"):
+        cli.run(arguments)
     assert (tmp_path / "file").read_text() == "kept"
 
 
@@ -322,8 +328,8 @@ def test_a_folder_in_the_place_of_a_plot(tmp_path: Path) -> None:
     arguments = ["--plot", str(tmp_path), "--impl", "numpy", "--lang", "en"]
     path = re.escape(str(tmp_path / "section-1.svg"))
     expected = f"--plot cannot write to {path}: "
-    with pytest.raises(attention.BadArgumentError, match=expected):
-        attention.run(arguments)
+    with pytest.raises(words.BadArgumentError, match=expected):
+        cli.run(arguments)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -331,8 +337,8 @@ def test_a_plot_folder_that_cannot_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     if os.access(tmp_path, os.W_OK):
         pytest.skip("who may write everywhere cannot be kept out")
-    with pytest.raises(attention.BadArgumentError, match="cannot write to"):
-        attention.run(["--plot", str(tmp_path), "--impl", "numpy"])
+    with pytest.raises(words.BadArgumentError, match="cannot write to"):
+        cli.run(["--plot", str(tmp_path), "--impl", "numpy"])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -340,23 +346,21 @@ def test_no_plot_folder_for_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--plot", str(tmp_path / "plots"), "--lang", "en"]
-    attention.run(["--help", *arguments])
+    cli.run(["--help", *arguments])
     assert "  --plot DIR" in capsys.readouterr().out
-    with pytest.raises(attention.BadArgumentError, match="in section 4"):
-        attention.run([*arguments, "--section", "4", "4"])
+    with pytest.raises(words.BadArgumentError, match="in section 4"):
+        cli.run([*arguments, "--section", "4", "4"])
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_plots(
     lang: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "new" / "plots"
     drawn = []
     for _ in range(2):
-        attention.run(
-            ["--impl", "numpy", "--lang", lang, "--plot", f"{folder}"]
-        )
+        cli.run(["--impl", "numpy", "--lang", lang, "--plot", f"{folder}"])
         files = sorted(folder.iterdir())
         drawn.append({path.name: path.read_bytes() for path in files})
     assert drawn[0] == drawn[1]
@@ -374,7 +378,7 @@ def test_plots(
 
 @pytest.mark.parametrize("impl", ["numpy", "torch", "both"])
 def test_exercise_2(impl: str, capsys: pytest.CaptureFixture[str]) -> None:
-    attention.run(["exercise", "2", "--impl", impl, "--lang", "en"])
+    cli.run(["exercise", "2", "--impl", impl, "--lang", "en"])
     lines = capsys.readouterr().out.splitlines()
     masked, opened = (
         [line for line in lines if line.startswith(token)]
@@ -392,7 +396,7 @@ def test_exercise_3(
     lengths: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["exercise", "3", "--lang", "en", "--lengths"]
-    attention.run([*arguments, *map(str, lengths)])
+    cli.run([*arguments, *map(str, lengths)])
     out = capsys.readouterr().out
     found = [int(n) for n in re.findall(r"^(\d+) ", out, flags=re.MULTILINE)]
     assert found == lengths
@@ -421,7 +425,7 @@ def test_exercise_3_in_chinese_and_before_it_its_lengths(
 def test_each_length_is_warmed_up_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    version = attention.Version("numpy")
+    version = sides.Version("numpy")
     calls: list[float] = []
     # The first call takes a thousand seconds, each of the others three.
     monkeypatch.setattr(
@@ -431,26 +435,26 @@ def test_each_length_is_warmed_up_once(
     )
     monkeypatch.setattr("time.perf_counter", lambda: sum(calls))
     monkeypatch.setattr("statistics.median", max)
-    assert attention.median_time(version, 4) == 3
-    assert len(calls) == 1 + attention.RUNS
+    assert exercises.median_time(version, 4) == 3
+    assert len(calls) == 1 + exercises.RUNS
 
 
 def test_the_fitted_exponent() -> None:
     lengths = [1000, 2000, 4000]
     times = [3e-9 * T**2.5 for T in lengths]
-    assert attention.slope(lengths, times) == pytest.approx(2.5)
+    assert exercises.slope(lengths, times) == pytest.approx(2.5)
 
 
 def test_the_peak_is_as_the_refusal_reckons_it() -> None:
     T = 1000
-    version = attention.Version("numpy")
-    attention.median_time(version, T)
+    version = sides.Version("numpy")
+    exercises.median_time(version, T)
     tracemalloc.start()
-    attention.median_time(version, T)
+    exercises.median_time(version, T)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    tables = peak / attention.table_bytes(T)
-    assert 0.8 * attention.PEAK_TABLES < tables <= attention.PEAK_TABLES
+    tables = peak / exercises.table_bytes(T)
+    assert 0.8 * exercises.PEAK_TABLES < tables <= exercises.PEAK_TABLES
 
 
 def cells(line: str) -> list[str]:
@@ -478,7 +482,7 @@ def test_queries_in_any_notation(
     assert "--query 0.5 0.5" in out
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_the_output_is_the_weights_times_the_values(
     lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -487,7 +491,7 @@ def test_the_output_is_the_weights_times_the_values(
     rows = re.findall(rf" {number}(?: +{number}){{3}}$", out, re.MULTILINE)
     assert len(rows) == 2
     assert rows[0] == rows[1]
-    version = attention.Version("numpy")
+    version = sides.Version("numpy")
     output = version.section(5)["output"][-1, :4]
     assert rows[0].split() == [f"{x:.3f}" for x in output]
     said = {
@@ -497,7 +501,7 @@ def test_the_output_is_the_weights_times_the_values(
     assert said[lang] in out
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 @pytest.mark.parametrize(
     ("arguments", "times"),
     [
@@ -516,7 +520,7 @@ def test_dots_are_explained_where_they_are_first(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = printed(capsys, *arguments, "--impl", "numpy", "--lang", lang)
-    zero = attention.word(lang, "zero")
+    zero = words.word(lang, "zero")
     assert out.count(f"\n{zero}\n") == times
     # A dot of a table stands alone; that of q·k does not.
     assert bool(re.search(" ·( |$)", out, re.MULTILINE)) == bool(times)
@@ -531,16 +535,15 @@ def test_a_narrow_terminal_cuts_nothing(
     arguments = ["--impl", "numpy", "--lang", "en"]
     wide = printed(capsys, *arguments)
     monkeypatch.setenv("COLUMNS", str(columns))
-    page = attention.Page("en", plain=False)
-    version = attention.Version("numpy")
-    attention.run_lesson(page, [version], [1, 2, 3, 4, 5])
+    shown = page.Page("en", plain=False)
+    version = sides.Version("numpy")
+    sections.run_lesson(shown, [version], [1, 2, 3, 4, 5])
     assert capsys.readouterr().out == wide
 
 
 def test_what_the_words_say() -> None:
     both = [
-        " ".join(texts)
-        for texts in zip(*attention.WORDS.values(), strict=True)
+        " ".join(texts) for texts in zip(*words.WORDS.values(), strict=True)
     ]
     assert "Scores × 5 keep their order\nbut lie further apart" in both[0]
     assert "分數都乘以 5，順序不變、差距變大，權重就更集中。" in both[1]
@@ -567,13 +570,13 @@ def test_what_the_readmes_say(name: str) -> None:
     assert "--quiet" not in (root / "Makefile").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_quiz_shows_answers_only_when_asked(
     lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    attention.run(["quiz", "--lang", lang, "--impl", "numpy"])
+    cli.run(["quiz", "--lang", lang, "--impl", "numpy"])
     asked = capsys.readouterr().out
-    attention.run(["quiz", "--lang", lang, "--impl", "numpy", "--answers"])
+    cli.run(["quiz", "--lang", lang, "--impl", "numpy", "--answers"])
     answered = capsys.readouterr().out
     for number in ("29%", "0.31", "32.53", "0.92", "0.39"):
         assert number in answered
@@ -581,14 +584,14 @@ def test_quiz_shows_answers_only_when_asked(
 
 
 def test_words_in_both_languages() -> None:
-    for key, texts in attention.WORDS.items():
+    for key, texts in words.WORDS.items():
         assert len(texts) == 2
         assert all(texts), key
         fields = [sorted(re.findall(r"{(\w+)", text)) for text in texts]
         assert set(fields[0]) == set(fields[1]), key
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 @pytest.mark.parametrize(
     "arguments",
     [[], ["exercise", "1"], ["exercise", "2"], ["quiz", "--answers"]],
@@ -597,7 +600,7 @@ def test_words_in_both_languages() -> None:
 def test_no_line_is_wider_than_a_terminal(
     arguments: list[str], lang: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    attention.run([*arguments, "--lang", lang])
+    cli.run([*arguments, "--lang", lang])
     for line in capsys.readouterr().out.splitlines():
         assert cell_len(line) < 80, line
 
@@ -616,7 +619,7 @@ def test_the_language_is_that_of_the_locale(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert attention.locale_language() == lang
+    assert words.locale_language() == lang
 
 
 def test_a_reader_that_stops_early_is_no_error() -> None:
@@ -634,10 +637,10 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
 
 
 def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    for lang in attention.LANGUAGES:
-        attention.run(["--help", "--lang", lang])
+    for lang in words.LANGUAGES:
+        cli.run(["--help", "--lang", lang])
         text = capsys.readouterr().out
-        for option in attention.OPTIONS:
+        for option in cli.OPTIONS:
             assert f" {option} " in text
-        for command in attention.COMMANDS[1:]:
+        for command in cli.COMMANDS[1:]:
             assert f"\n  {command} " in text

@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-import attention
+from attention_twice import checkpoint, cli, sides, words
+from attention_twice.train import Training
 from parity_tests.tests.program.test_program import (
     PROGRAM,
     printed,
@@ -123,8 +124,8 @@ def test_one_version_is_trained(capsys: Capture) -> None:
         alone = printed(capsys, command, "--lang", "en", "--steps", "1")
         assert said["numpy"] in alone
         message = f"{command} trains one version: --impl numpy or torch"
-        with pytest.raises(attention.BadArgumentError, match=message):
-            attention.run([command, "--impl", "both", "--lang", "en"])
+        with pytest.raises(words.BadArgumentError, match=message):
+            cli.run([command, "--impl", "both", "--lang", "en"])
 
 
 def test_each_seed_has_a_file_of_its_own(capsys: Capture) -> None:
@@ -161,8 +162,8 @@ def test_a_text_that_cannot_be_read_is_named(
 
 def refused(*arguments: str) -> str:
     """Return what is said of a checkpoint that cannot be used."""
-    with pytest.raises(attention.BadArgumentError) as error:
-        attention.run(["train", "--lang", "en", "--impl", "numpy", *arguments])
+    with pytest.raises(words.BadArgumentError) as error:
+        cli.run(["train", "--lang", "en", "--impl", "numpy", *arguments])
     return str(error.value)
 
 
@@ -239,16 +240,16 @@ def test_no_broken_checkpoint_ends_in_a_traceback(capsys: Capture) -> None:
         directory = file.start_dir
     places = [s + int(n) for s in starts[::2] for n in rng.integers(0, 80, 2)]
     places += [*map(int, rng.integers(directory, len(whole), 100))]
-    arguments = attention.parse(["train", "--impl", "numpy"], "en")
-    version = attention.Version("numpy")
+    arguments = cli.parse(["train", "--impl", "numpy"], "en")
+    version = sides.Version("numpy")
     for place in places:
         broken = bytearray(whole)
         broken[place] ^= int(rng.integers(1, 256))
         Path("poem.npz").write_bytes(broken)
         try:
             # A name or a time in a header may change and harm nothing.
-            attention.Training(version, arguments).resume()
-        except attention.BadArgumentError as error:
+            Training(version, arguments).resume()
+        except words.BadArgumentError as error:
             assert "poem.npz" in str(error)  # noqa: PT017 - either will do
             assert Path("poem.npz").read_bytes() == broken
 
@@ -305,13 +306,13 @@ def test_what_is_no_longer_finite_is_not_saved(
     }
     np.savez("poem.npz", **{**kept, **huge})
     command = ["train", "--lang", "en", "--impl", impl]
-    with pytest.raises(attention.BadArgumentError) as error:
-        attention.run(command)
+    with pytest.raises(words.BadArgumentError) as error:
+        cli.run(command)
     assert "the model's numbers are no longer finite; poem.npz keeps" in str(
         error.value
     )
     saved = held("poem.npz")
-    assert all(attention.is_finite(array) for array in saved.values())
+    assert all(checkpoint.is_finite(array) for array in saved.values())
 
 
 @pytest.mark.parametrize("length", [40, 64])
@@ -323,8 +324,8 @@ def test_a_text_is_known_when_every_character_is(
     out = train(capsys, "--text", "text.txt")
     assert "knows the text by heart" in out
     parsed = ["train", "--text", "text.txt", "--impl", "numpy"]
-    arguments = attention.parse(parsed, "en")
-    training = attention.Training(attention.Version("numpy"), arguments)
+    arguments = cli.parse(parsed, "en")
+    training = Training(sides.Version("numpy"), arguments)
     assert training.resume()
     room = training.room
     asked = set()
@@ -418,7 +419,7 @@ def test_pairs_are_looked_back_at(capsys: Capture) -> None:
     assert "It has not learned to find" in " ".join(few.split())
 
 
-@pytest.mark.parametrize("lang", attention.LANGUAGES)
+@pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_no_line_of_training_is_too_wide(lang: str, capsys: Capture) -> None:
     from rich.cells import cell_len
 
