@@ -33,6 +33,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_show_copyright = False
+html_search_scorer = str(BOOK / "scorer.js")
 html_favicon = str(BOOK / "static" / "favicon.svg")
 pygments_style = "friendly"
 # The page of the API: its sections are the rooms, which say where names are.

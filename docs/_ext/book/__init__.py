@@ -25,6 +25,7 @@ from sphinx.application import Sphinx
 from sphinx.locale import _
 
 from .api import add_api
+from .copy_button import copy_code
 from .directives.breaks import Break
 from .directives.figures import Figure, Picture
 from .directives.questions import Answer, Exercise
@@ -33,6 +34,7 @@ from .directives.sides import ByHand, Sides
 from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
+from .terms import index_terms
 
 
 def inline_math(self: Any, node: Any) -> None:
@@ -81,6 +83,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("picture", Picture)
     app.add_directive("live", Figure)
     add_api(app)
+    copy_code(app)
     app.add_html_math_renderer(
         "mathml", (inline_math, None), (block_math, None)
     )
@@ -88,4 +91,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_notebooks)
     bring_figures_to_life(app)
     search_traditional_chinese(app)
+    index_terms(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
