@@ -13,6 +13,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from sphinx.errors import ExtensionError
 
+from attention_twice import sources
 from book import api
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +92,7 @@ def test_signatures_name_every_parameter(page: Tag) -> None:
 
 def test_docstrings_are_there_word_for_word(page: Tag) -> None:
     said = plain(page.get_text())
-    modules = {f"{p}.{room}" for p in PACKAGES for room in api.rooms()}
+    modules = {f"{p}.{room}" for p in PACKAGES for room in api.modules()}
     found = [importlib.import_module(m) for m in modules - {"torch_impl.fast"}]
     for item in [*found, *dict(documented()).values()]:
         text = inspect.getdoc(item)
@@ -128,7 +129,7 @@ def test_without_a_docstring_there_is_no_page(
 ) -> None:
     (tmp_path / "numpy_impl").mkdir()
     (tmp_path / "numpy_impl" / "new.py").write_text("def made(): pass")
-    monkeypatch.setattr(api, "ROOT", tmp_path)
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
     with pytest.raises(ExtensionError, match=r"new\.made has no docstring"):
         api.entries("numpy_impl", "new")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy_impl
+from attention_twice.sources import definitions
 
 from .namespaces import IMPORT, NOT_THERE, source
 
@@ -144,7 +145,10 @@ def emptied(text: str, room: str) -> str:
     The lines outside of bodies stay as they are, comments among them.
     """
     lines = text.splitlines()
-    for node in reversed(list(functions(ast.parse(text)))):
+    nodes = [node for _, node in definitions(ast.parse(text))]
+    for node in reversed(nodes):
+        if isinstance(node, ast.ClassDef):
+            continue
         start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name.startswith("_") and not node.name.endswith("__"):
             del lines[start - 1 : node.end_lineno]
@@ -158,18 +162,6 @@ def emptied(text: str, room: str) -> str:
             name = f'("{room}.{node.name}")'
             lines[begin : node.end_lineno] = [f"{indent}{NOT_YET}{name}"]
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
-
-
-def functions(tree: ast.Module) -> list[ast.FunctionDef]:
-    """Return the functions and methods of a file, in their order."""
-    found = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            found.append(node)
-        elif isinstance(node, ast.ClassDef):
-            own = [n for n in node.body if isinstance(n, ast.FunctionDef)]
-            found += own
-    return found
 
 
 def with_entrance(text: str, known: Library) -> str:

@@ -1,6 +1,6 @@
 """The API as a page, from what the two packages say of themselves.
 
-    ```{api}          every room, in the reading order of the README
+    ```{api}          every module, in the reading order of the README
     ```{commands}     the suite's command line, from its own parser
 
 A docstring is read as Markdown, which it is but for its `Args` and `Raises`.
@@ -26,14 +26,21 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from .kept import ROOT
+from attention_twice.sources import (
+    ROOT,
+    definitions,
+    is_public,
+    methods,
+    parsed,
+    path_of,
+)
 
 SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
 ONLY = {"en": "{} only", "zh_TW": "只有 {}"}
-# The table of a README, and the room that one of its lines is about.
+# The table of a README, and the module that one of its lines is about.
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
-ROOM = re.compile(r"(?<=^\| )`(\w+)\.py`", re.MULTILINE)
+MODULE = re.compile(r"(?<=^\| )`(\w+)\.py`", re.MULTILINE)
 # An argument, or what is raised, in a docstring.
 NAMED = re.compile(r"^    (\w+): ", re.MULTILINE)
 
@@ -48,57 +55,44 @@ class Entry(NamedTuple):
 
 
 def table(language: str) -> str:
-    """Return the table of the rooms from the README."""
+    """Return the table of the modules from the README."""
     text = (ROOT / READMES[language]).read_text(encoding="utf-8")
     (found,) = TABLE.findall(text)
     return str(found)
 
 
-def room_files() -> list[Path]:
-    """Return the files of all rooms, on both sides."""
+def files() -> list[Path]:
+    """Return the files of all modules, on both sides."""
     folders = [ROOT / package for package in SIDES.values()]
     return [file for folder in folders for file in folder.glob("[!_]*.py")]
 
 
-def rooms() -> list[str]:
-    """Return the rooms in reading order, and then what need not be read."""
-    read = ROOM.findall(table("en"))
-    return [*read, *sorted({file.stem for file in room_files()} - {*read})]
+def modules() -> list[str]:
+    """Return the modules in reading order; what need not be read is last."""
+    read = MODULE.findall(table("en"))
+    return [*read, *sorted({file.stem for file in files()} - {*read})]
 
 
-def parsed(package: str, room: str) -> ast.Module:
-    """Return a room of one side; an empty one where it has none."""
-    path = ROOT / package / f"{room}.py"
-    return ast.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+def entries(package: str, module: str) -> dict[str, Entry]:
+    """Return all that is public in a module, by the name on both sides."""
+    tree = parsed(path_of(package, module))
+    public = {
+        name: entry(name, node)
+        for name, node in definitions(tree)
+        if is_public(name)
+    }
+    for name, made in public.items():
+        if not made.text:
+            raise ExtensionError(f"{package}.{module}.{name} has no docstring")
+    return public
 
 
-def entries(package: str, room: str) -> dict[str, Entry]:
-    """Return all that is public in a room, by the name on both sides."""
-    found = {}
-    for node in parsed(package, room).body:
-        if isinstance(node, ast.FunctionDef) and public(node.name):
-            found[node.name] = function(node)
-        elif isinstance(node, ast.ClassDef) and public(node.name):
-            methods = {
-                item.name: method(node.name, item)
-                for item in node.body
-                if isinstance(item, ast.FunctionDef)
-            }
-            found[node.name] = class_of(node, methods.pop("__init__", None))
-            for name, entry in methods.items():
-                # nn.Module defines forward and is called.
-                shared = {"forward": "__call__"}.get(name, name)
-                if public(name) or shared == "__call__":
-                    found[f"{node.name}.{shared}"] = entry
-    for name, entry in found.items():
-        if not entry.text:
-            raise ExtensionError(f"{package}.{room}.{name} has no docstring")
-    return found
-
-
-def public(name: str) -> bool:
-    """Return whether a name is for all to use."""
-    return not name.startswith("_")
+def entry(name: str, node: ast.FunctionDef | ast.ClassDef) -> Entry:
+    """Return what a name stands for."""
+    owner = name.rpartition(".")[0]
+    if isinstance(node, ast.ClassDef):
+        return class_of(node)
+    return method(owner, node) if owner else function(node)
 
 
 def function(node: ast.FunctionDef) -> Entry:
@@ -119,21 +113,21 @@ def method(owner: str, node: ast.FunctionDef) -> Entry:
     return made
 
 
-def class_of(node: ast.ClassDef, maker: Entry | None) -> Entry:
+def class_of(node: ast.ClassDef) -> Entry:
     """Return a class: what it is made from, or its fields."""
     fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
     signature = f"({', '.join(map(ast.unparse, fields))})"
-    if maker:
-        signature = maker.signature.removesuffix(" -> None")
-    text = ast.get_docstring(node) or ""
-    return Entry(node.name, "class", signature, text)
+    if maker := dict(methods(node)).get(f"{node.name}.__init__"):
+        made = method(node.name, maker)
+        signature = made.signature.removesuffix(" -> None")
+    return Entry(node.name, "class", signature, ast.get_docstring(node) or "")
 
 
 def exported(package: str) -> dict[str, str]:
-    """Return the rooms of what the package itself hands on, by name."""
+    """Return the modules of what the package itself hands on, by name."""
     return {
         alias.name: str(node.module)
-        for node in parsed(package, "__init__").body
+        for node in parsed(path_of(package, "__init__")).body
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
@@ -154,27 +148,30 @@ def told(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 class Api(SphinxDirective):
-    """Every room of both packages."""
+    """Every module of both packages."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the table of the rooms, and a section a room."""
+        """Return the table of the modules, and a section for each."""
         language = str(self.config.language)
-        for file in [*map(ROOT.joinpath, READMES.values()), *room_files()]:
+        for file in [*map(ROOT.joinpath, READMES.values()), *files()]:
             self.env.note_dependency(str(file))
-        links = ROOM.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(language))
-        return [*self.parse_text_to_nodes(links), *map(self.room, rooms())]
+        links = MODULE.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(language))
+        return [
+            *self.parse_text_to_nodes(links),
+            *map(self.section, modules()),
+        ]
 
-    def room(self, room: str) -> nodes.section:
-        """Return what a room is about, and all that is public in it."""
-        section = nodes.section(ids=[room], names=[room])
-        section += nodes.title(text=room)
+    def section(self, module: str) -> nodes.section:
+        """Return what a module is about, and all that is public in it."""
+        section = nodes.section(ids=[module], names=[module])
+        section += nodes.title(text=module)
         found = {}
         texts = {}
         for label, package in SIDES.items():
-            if text := ast.get_docstring(parsed(package, room)):
-                module = f"```{{py:module}} {package}.{room}\n```"
-                section += self.parse_text_to_nodes(module)
-                found[label] = entries(package, room)
+            if text := ast.get_docstring(parsed(path_of(package, module))):
+                target = f"```{{py:module}} {package}.{module}\n```"
+                section += self.parse_text_to_nodes(target)
+                found[label] = entries(package, module)
                 texts[label] = text
         if one := self.one_sided(texts, SIDES):
             section += nodes.paragraph("", "", one)
@@ -185,20 +182,20 @@ class Api(SphinxDirective):
         for name in dict.fromkeys(names):
             sides = {k: own[name] for k, own in found.items() if name in own}
             place, owners = places[name.rpartition(".")[0]]
-            described = self.entry(room, sides, owners)
+            described = self.entry(module, sides, owners)
             place += described
             places[name] = described[-1][-1], sides
         return section
 
     def entry(
-        self, room: str, sides: dict[str, Entry], owners: Iterable[str]
+        self, module: str, sides: dict[str, Entry], owners: Iterable[str]
     ) -> list[nodes.Element]:
         """Return an entry: its signatures, and what is said of it."""
         indices = []
         lines: dict[str, Any] = {}
         for label, entry in sides.items():
-            for module in modules(SIDES[label], room, entry.name):
-                index, described = self.described(module, entry)
+            for name in importable_from(SIDES[label], module, entry.name):
+                index, described = self.described(name, entry)
                 indices.append(index)
                 line, content = described.children
                 line["side"] = label
@@ -255,10 +252,10 @@ class Api(SphinxDirective):
         return found
 
 
-def modules(package: str, room: str, name: str) -> list[str]:
+def importable_from(package: str, module: str, name: str) -> list[str]:
     """Return the modules that a name is imported from."""
-    handed_on = exported(package).get(name) == room
-    return [f"{package}.{room}", *([package] if handed_on else [])]
+    handed_on = exported(package).get(name) == module
+    return [f"{package}.{module}", *([package] if handed_on else [])]
 
 
 def badge(label: str) -> nodes.inline:

@@ -18,6 +18,7 @@ import pytest
 
 import numpy_impl
 import torch_impl
+from attention_twice.sources import definitions, parsed, path_of
 
 # A room that one side alone has: a tuned version, which need not be read.
 TUNED = {"fast"}
@@ -29,8 +30,6 @@ ROOMS = sorted(
     }
     - TUNED
 )
-# Each library's own idiom: nn.Module defines forward and is called.
-IDIOM = {"forward": "__call__"}
 # Rooms whose two sides do different work: one of them is the library's.
 DIFFERENT_WORK = {"arrays", "generator", "adam"}
 # What ranks are: the places of a list, or processes that know of each other.
@@ -59,8 +58,7 @@ WRITTEN_OVER = {"Rules: tables: Array"}
 
 def source(package: ModuleType, room: str) -> ast.Module:
     """Return the parsed file of a room."""
-    path = Path(str(package.__file__)).with_name(f"{room}.py")
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return parsed(path_of(package.__name__, room))
 
 
 def assignments(function: ast.FunctionDef) -> list[str]:
@@ -81,24 +79,23 @@ def signature(function: ast.FunctionDef) -> str:
 
 def outline(package: ModuleType, room: str) -> dict[str, Any]:
     """Return what a reader sees of a room: each public name and its form."""
-    found: dict[str, Any] = {}
-    for node in source(package, room).body:
+    lines: dict[int, tuple[str, Any]] = {}
+    tree = source(package, room)
+    for name, node in definitions(tree):
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = (signature(node), assignments(node))
-        elif isinstance(node, ast.ClassDef):
-            for item in node.body:
-                if isinstance(item, ast.FunctionDef):
-                    name = IDIOM.get(item.name, item.name)
-                    form = (signature(item), assignments(item))
-                    found[f"{node.name}.{name}"] = form
-                elif isinstance(item, ast.AnnAssign):
-                    text = ast.unparse(item)
-                    found[f"{node.name}: {text}"] = "field"
-        elif isinstance(node, ast.Assign):
-            found[ast.unparse(node.targets[0])] = ast.unparse(node.value)
+            lines[node.lineno] = name, (signature(node), assignments(node))
+            continue
+        for field in node.body:
+            if isinstance(field, ast.AnnAssign):
+                text = f"{name}: {ast.unparse(field)}"
+                lines[field.lineno] = text, "field"
+    for constant in tree.body:
+        if isinstance(constant, ast.Assign):
+            name = ast.unparse(constant.targets[0])
+            lines[constant.lineno] = name, ast.unparse(constant.value)
     return {
         name: form
-        for name, form in found.items()
+        for _, (name, form) in sorted(lines.items())
         if not name.startswith("_") and "._" not in name.replace("__", "")
     }
 

@@ -6,17 +6,14 @@ What has gone, or stands on one side only, ends the build.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from docutils import nodes
 from sphinx.highlighting import PygmentsBridge
 from sphinx.util.docutils import SphinxDirective
 
-from ..api import SIDES
-from ..kept import ROOT
+from attention_twice.sources import definitions, parsed, path_of
 
-# What the same method is called on the other side.
-IDIOM = {"__call__": "forward"}
+from ..api import SIDES
 
 
 class BookError(Exception):
@@ -26,25 +23,18 @@ class BookError(Exception):
 def source(package: str, path: str) -> list[str]:
     """Return a function, or a class, in its steps: head, then statements.
 
-    `path` is room.function, room.Class or room.Class.method.
+    `path` is module.function, module.Class or module.Class.method.
     """
-    room, *names = path.split(".")
-    file = ROOT / package / f"{room}.py"
-    text = file.read_text(encoding="utf-8")
-    found: Any = ast.parse(text)
-    for name in names:
-        wanted = {name}
-        if package == "torch_impl":
-            wanted.add(IDIOM.get(name, name))
-        own = [n for n in found.body if getattr(n, "name", None) in wanted]
-        if not own:
-            raise BookError(f"{path} is not in {package}/{room}.py")
-        found = own[0]
-    lines = text.splitlines()[found.lineno - 1 : found.end_lineno]
-    shift = found.lineno
+    module, _, name = path.partition(".")
+    file = path_of(package, module)
+    node = dict(definitions(parsed(file))).get(name)
+    if node is None:
+        raise BookError(f"{path} is not in {package}/{module}.py")
+    text = file.read_text(encoding="utf-8").splitlines()
+    lines = text[node.lineno - 1 : node.end_lineno]
     # A class is one step a method; a function is one step a statement.
-    documented = int(ast.get_docstring(found) is not None)
-    starts = [node.lineno - shift for node in found.body[documented:]]
+    documented = int(ast.get_docstring(node) is not None)
+    starts = [item.lineno - node.lineno for item in node.body[documented:]]
     ends = [*starts[1:], len(lines)]
     parts = [lines[: starts[0]]]
     parts += [lines[a:b] for a, b in zip(starts, ends, strict=True)]
@@ -75,9 +65,9 @@ def aligned(path: str, columns: dict[str, list[str]]) -> str:
     alone = " alone" if len(columns) == 1 else ""
     parts = [f'<div class="sides{alone}" style="--rows: {rows + 1}">']
     for label, steps in columns.items():
-        room = path.split(".")[0]
+        module = path.split(".")[0]
         parts.append('<div class="side">')
-        file = f"{SIDES[label]}/{room}.py"
+        file = f"{SIDES[label]}/{module}.py"
         parts.append(f'<p class="side-name">{label} <code>{file}</code></p>')
         for number in range(rows):
             text = steps[number] if number < len(steps) else ""
@@ -96,9 +86,9 @@ class Sides(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the columns."""
         path = self.arguments[0]
-        room = path.split(".")[0]
+        module = path.split(".")[0]
         for package in SIDES.values():
-            self.env.note_dependency(str(ROOT / package / f"{room}.py"))
+            self.env.note_dependency(str(path_of(package, module)))
         try:
             text = self.shown(path)
         except (BookError, OSError) as error:
