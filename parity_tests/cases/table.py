@@ -773,5 +773,6 @@ def beyond_the_table() -> Iterator[Case]:
 
 
 CASES = tuple(table())
+GRADIENT = tuple(case for case in CASES if case.gradient)
 VECTORS = (*CASES, *beyond_the_table())
 BY_NAME = {case.name: case for case in VECTORS}

@@ -1,5 +1,7 @@
 """The checks, one module a concept, and all that there are.
 
+The two largest concepts, sdpa and gradients, have a module for each judge.
+
 `check_cases` imports every module of this package, and so registers them.
 """
 
@@ -11,17 +13,22 @@ import pkgutil
 from collections.abc import Iterator
 from functools import cache
 
-from ..suite.register import CONCEPTS, REGISTER
+from ..suite.register import CONCEPTS, JUDGES, REGISTER, Check
 from ..suite.run import CheckCase, applies
 from ..suite.versions import VERSIONS, Version
 
 
+def place(check: Check) -> tuple[int, int]:
+    """Return what checks are sorted by: concept, then judge."""
+    return CONCEPTS.index(check.concept), JUDGES.index(check.judge)
+
+
 @cache
 def check_cases() -> tuple[CheckCase, ...]:
-    """Return every check with every case, in the order of the concepts."""
+    """Return every check with every case, by concept and judge."""
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         importlib.import_module(module.name)
-    ordered = sorted(REGISTER, key=lambda c: CONCEPTS.index(c.concept))
+    ordered = sorted(REGISTER, key=place)
     return tuple(CheckCase(c, case) for c in ordered for case in c.cases)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..cases.table import CASES, Case, build
-from ..judges import bounds, definition
+from ..judges import attention_bounds, bounds, definition
+from ..judges.control import trivial
 from ..suite.register import Trial, check
-from .sdpa import trivial
 
 
 def plain(case: Case) -> bool:
@@ -42,7 +42,9 @@ def each_function_is_the_definitions(trial: Trial) -> None:
     """Compare scores, weights and output with the scalar loops."""
     query, key, value, mask = arrays(trial)
     exact = definition.forward(trial.case)
-    steps = bounds.attention(build(trial.case), trial.case.dtype).steps
+    steps = attention_bounds.attention(
+        build(trial.case), trial.case.dtype
+    ).steps
     scores = trial.call("attention.attention_scores", query, key)
     weights = trial.call("attention.attention_weights", scores, mask)
     # The simple functions leave out a batch that value alone has.
@@ -66,15 +68,20 @@ def both_versions_agree(trial: Trial) -> None:
     """Compare the output and its gradients with the other version's."""
     path, inputs = "attention.attention", build(trial.case)
     own = arrays(trial)
-    error = bounds.attention(inputs, trial.case.dtype).steps["output"].error
+    error = (
+        attention_bounds.attention(inputs, trial.case.dtype)
+        .steps["output"]
+        .error
+    )
     got, other = trial.call(path, *own), trial.other.call(path, *own)
     trial.within("output", got, other, 2 * error)
     upstream = inputs.d_output
     found = trial.version.gradients_of(path, upstream, *own)
     others = trial.other.gradients_of(path, upstream, *own)
     silent = np.zeros_like(inputs.d_log_sum_exp)
-    errors = bounds.gradients(
-        bounds.with_upstream(inputs, inputs.d_output, silent), trial.case.dtype
+    errors = attention_bounds.gradients(
+        attention_bounds.with_upstream(inputs, inputs.d_output, silent),
+        trial.case.dtype,
     )
     for name, a, b in zip(
         ("query", "key", "value"), found, others, strict=True

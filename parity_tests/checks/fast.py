@@ -11,10 +11,10 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from ..cases.table import Case, Mask, build
-from ..judges import bounds
+from ..judges import attention_bounds, bounds, small_tiles
+from ..judges import flash_attention as judged
+from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen
 from ..suite.register import Trial, check
-from . import flash
-from .sdpa_closed_form import STRUCTURAL, within_one_over_seen
 
 ROOM = "fast"
 PATH = f"{ROOM}.flash_attention"
@@ -25,59 +25,59 @@ WAYS: tuple[dict[str, Any], ...] = (
 )
 
 
-@check("fast", "definition", flash.TILED)
+@check("fast", "definition", small_tiles.TILED)
 def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
     """Compare with the scalar loops, both ways."""
     for way in WAYS:
-        flash.within_definition(trial, ROOM, **way)
+        judged.within_definition(trial, ROOM, **way)
 
 
-@check("fast", "definition", flash.GRADIENT)
+@check("fast", "definition", small_tiles.GRADIENT)
 def gradients_are_the_definitions(trial: Trial) -> None:
     """Compare with the derivatives of the scalar loops, one way or other."""
     way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
-    flash.gradients_within_definition(trial, ROOM, **way)
+    judged.gradients_within_definition(trial, ROOM, **way)
 
 
 @check("fast", "closed form", STRUCTURAL)
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
     way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
-    found = flash.forward(trial.version, trial.case, ROOM, **way)
+    found = small_tiles.forward(trial.version, trial.case, ROOM, **way)
     within_one_over_seen(trial, found)
 
 
-@check("fast", "closed form", flash.LOWER)
+@check("fast", "closed form", judged.LOWER)
 def the_triangle_lies_in_the_corner_that_is_asked_for(trial: Trial) -> None:
     """In the lower right the last query sees the last key."""
     for way in WAYS:
-        flash.both_corners(trial, ROOM, **way)
+        judged.both_corners(trial, ROOM, **way)
 
 
 @check("fast", "closed form", ("float32", "float64"))
 def the_first_tiles_may_be_empty(trial: Trial) -> None:
     """Keys 0 to 5 forbidden to all, 6 and 7 seen: the mean of those two."""
     for way in WAYS:
-        flash.last_keys_alone(trial, ROOM, **way)
+        judged.last_keys_alone(trial, ROOM, **way)
 
 
 @check("fast", "closed form", (1e4, -1e4))
 def the_maximum_may_come_late_or_early(trial: Trial) -> None:
     """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
     for way in WAYS:
-        flash.greatest_alone(trial, ROOM, **way)
+        judged.greatest_alone(trial, ROOM, **way)
 
 
 @check("fast", "law", ("align", "query", "window", "attn_mask"))
 def bad_arguments_are_refused_by_name(trial: Trial) -> None:
     """As flash does."""
-    flash.refused_by_name(trial, ROOM)
+    judged.refused_by_name(trial, ROOM)
 
 
 @check("fast", "SDPA", (False, True))
 def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
     """T = 700 in the tiles it has by itself: output and gradients."""
-    flash.long_as_sdpa(trial, ROOM)
+    judged.long_as_sdpa(trial, ROOM)
 
 
 # Heads in groups, batches, a mask: more places than one task has.
@@ -99,8 +99,8 @@ def threads_change_no_bit(trial: Trial) -> None:
     results = []
     for threads in (1, trial.case):
         own = {"WORTH": 0, "THREADS": threads, "SHARED": 0}
-        found = flash.forward(trial.version, SHARED, ROOM, **own)
-        back = flash.gradients(trial.version, SHARED, ROOM, **own)
+        found = small_tiles.forward(trial.version, SHARED, ROOM, **own)
+        back = small_tiles.gradients(trial.version, SHARED, ROOM, **own)
         results.append({**found, **{f"d {n}": a for n, a in back.items()}})
     for name, got in results[1].items():
         trial.within(name, got, results[0][name])
@@ -124,7 +124,7 @@ def no_power_overflows_or_vanishes(trial: Trial) -> None:
     key = np.ones((S, 1), dtype=np.float32)
     value = np.float32(2.0) ** np.arange(S, dtype=np.float32)[:, None]
     for size in (1.0, 1e30, 1e-36):
-        with flash.tiles(trial.version, room=ROOM, WORTH=0):
+        with small_tiles.tiles(trial.version, room=ROOM, WORTH=0):
             found = trial.call(PATH, query, key, np.float32(size) * value)
         expected = np.full((3, 1), size * value.mean())
         error = bounds.gamma(64, "float32") * np.abs(expected)
@@ -155,7 +155,7 @@ def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
     for room, more in (("flash", {}), (ROOM, {"WORTH": 0})):
         with (
             np.errstate(all="ignore"),
-            flash.tiles(trial.version, room=room, **more),
+            small_tiles.tiles(trial.version, room=room, **more),
         ):
             function = trial.version.function(f"{room}.flash_attention")
             back = trial.version.function(f"{room}.flash_attention_backward")
@@ -183,7 +183,7 @@ def a_long_sequence_is_what_flash_gives(trial: Trial) -> None:
     inputs = build(case)
     parts = -(-1100 // 128) + 3
     with np.errstate(all="ignore"):
-        error = bounds.in_tiles(inputs, trial.case, parts)
+        error = attention_bounds.in_tiles(inputs, trial.case, parts)
     named = {n: getattr(inputs, n) for n in ("query", "key", "value")}
     options = {"window": (900, 100), "enable_gqa": True}
     got = trial.call(PATH, **named, **options)
@@ -192,17 +192,19 @@ def a_long_sequence_is_what_flash_gives(trial: Trial) -> None:
     other = function(**leaves, **options)
     for name in ("output", "log_sum_exp"):
         must = trial.other.numpy(getattr(other, name))
-        bound = 2 * flash.spread(error[name].error, must)
+        bound = 2 * small_tiles.spread(error[name].error, must)
         trial.within(name, got[name], must, bound)
     silent = np.zeros_like(inputs.d_log_sum_exp)
-    quiet = bounds.with_upstream(inputs, inputs.d_output, silent)
+    quiet = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
     with np.errstate(all="ignore"):
-        error = bounds.in_tiles(quiet, trial.case, parts)
+        error = attention_bounds.in_tiles(quiet, trial.case, parts)
     other.output.backward(torch.tensor(inputs.d_output))
     found = trial.call(f"{PATH}_backward", inputs.d_output, **named, **options)
     for name, leaf in leaves.items():
         must = trial.other.numpy(leaf.grad)
-        bound = 2 * flash.spread(error[f"gradient of {name}"].error, must)
+        bound = 2 * small_tiles.spread(
+            error[f"gradient of {name}"].error, must
+        )
         trial.within(f"gradient of {name}", found[name], must, bound)
 
 
@@ -214,9 +216,9 @@ def small_heads_are_taken_together(trial: Trial) -> None:
     case = replace(case, enable_gqa=True, is_causal=True)
     inputs = build(case)
     silent = np.zeros_like(inputs.d_log_sum_exp)
-    quiet = bounds.with_upstream(inputs, inputs.d_output, silent)
+    quiet = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
     with np.errstate(all="ignore"):
-        error = bounds.in_tiles(quiet, trial.case, 1)
+        error = attention_bounds.in_tiles(quiet, trial.case, 1)
     named = {n: getattr(inputs, n) for n in ("query", "key", "value")}
     leaves = {n: torch.tensor(a, requires_grad=True) for n, a in named.items()}
     query, key, value = leaves.values()
@@ -226,12 +228,12 @@ def small_heads_are_taken_together(trial: Trial) -> None:
     torch.autograd.backward(witness, torch.tensor(inputs.d_output))
     options = {"is_causal": True, "enable_gqa": True}
     got = trial.call(PATH, **named, **options)["output"]
-    bound = 2 * flash.spread(error["output"].error, got)
+    bound = 2 * small_tiles.spread(error["output"].error, got)
     trial.within("output", got, witness.detach().numpy(), bound)
     back = trial.call(f"{PATH}_backward", inputs.d_output, **named, **options)
     for name, leaf in leaves.items():
         assert leaf.grad is not None
-        bound = 2 * flash.spread(
+        bound = 2 * small_tiles.spread(
             error[f"gradient of {name}"].error, back[name]
         )
         trial.within(name, back[name], leaf.grad.numpy(), bound)

@@ -19,10 +19,10 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from ..cases.table import Case, build
-from ..judges import bounds, definition
+from ..judges import attention_bounds, definition
+from ..judges.small_tiles import spread
 from ..suite.register import Trial, check
 from ..suite.versions import Version
-from .flash import spread
 
 NAMES = ("query", "key", "value")
 
@@ -166,7 +166,7 @@ def compute(
 def errors(case: Case, parts: int) -> dict[str, Any]:
     """Return the bounds of a case whose keys come in so many parts."""
     with np.errstate(all="ignore"):
-        found = bounds.in_tiles(build(case), case.dtype, parts)
+        found = attention_bounds.in_tiles(build(case), case.dtype, parts)
     return {name: bounded.error for name, bounded in found.items()}
 
 

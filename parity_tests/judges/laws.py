@@ -13,22 +13,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..cases.table import Inputs
 from ..suite.register import Trial
-from ..suite.versions import Version
-from . import bounds
+from ..suite.versions import ATTENTION
+from . import attention_bounds, bounds
+from .layouts import views
 
 Law = Callable[[Trial, Inputs, str], None]
-ATTENTION = "sdpa.scaled_dot_product_attention"
 
 
 def errors_of(inputs: Inputs, dtype: str) -> dict[str, Any]:
     """Return the bound of each step."""
     with np.errstate(all="ignore"):
-        steps = bounds.attention(inputs, dtype).steps
+        steps = attention_bounds.attention(inputs, dtype).steps
     return {name: step.error for name, step in steps.items()}
 
 
@@ -40,7 +39,7 @@ def living_steps(trial: Trial, inputs: Inputs, dtype: str) -> dict[str, Any]:
     """
     steps = trial.version.steps(inputs, dtype)
     with np.errstate(all="ignore"):
-        must = bounds.attention(inputs, dtype).steps
+        must = attention_bounds.attention(inputs, dtype).steps
     for name in ("weights", "output"):
         certain = np.abs(must[name].value) > 2 * must[name].error
         if certain.any():
@@ -62,7 +61,7 @@ def full_mask(inputs: Inputs) -> NDArray[Any]:
     """Return all that forbids a key as one mask, (..., H, L, S)."""
     mask = inputs.attn_mask
     shape = (*inputs.d_log_sum_exp.shape, inputs.S)
-    allowed = np.broadcast_to(bounds.seen(inputs), shape)
+    allowed = np.broadcast_to(attention_bounds.seen(inputs), shape)
     if mask is None or mask.dtype == bool:
         return allowed
     bias = np.where(np.isneginf(mask), 0, mask)
@@ -81,7 +80,9 @@ def rows_of_weights_sum_to_one(
     """A row of weights sums to one, or to zero where nothing is seen."""
     steps, errors = steps_and_errors(trial, inputs, dtype)
     alive = np.isfinite(steps["masked_scores"]).any(axis=-1)
-    allowed = np.broadcast_to(bounds.seen(inputs), steps["weights"].shape)
+    allowed = np.broadcast_to(
+        attention_bounds.seen(inputs), steps["weights"].shape
+    )
     trial.within("rows that see", alive, allowed.any(axis=-1))
     sums = steps["weights"].astype(np.float64).sum(axis=-1)
     error = errors["weights"].sum(axis=-1) * (1 + 1e-9)
@@ -97,10 +98,10 @@ def rows_of_score_gradients_sum_to_zero(
 ) -> None:
     """A constant added to a row changes nothing: a row of dS sums to 0."""
     silent = np.zeros_like(inputs.d_log_sum_exp)
-    inputs = bounds.with_upstream(inputs, inputs.d_output, silent)
+    inputs = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
     found = trial.version.gradients(inputs, dtype)
     with np.errstate(all="ignore"):
-        must = bounds.gradients(inputs, dtype)["scores"]
+        must = attention_bounds.gradients(inputs, dtype)["scores"]
     scores = found["scores"].astype(np.float64)
     error = np.broadcast_to(must.error, scores.shape).sum(axis=-1)
     sums = scores.sum(axis=-1)
@@ -119,7 +120,7 @@ def a_constant_added_to_a_row_changes_nothing(
     if bias.dtype == bool:
         bias = np.where(bias, 0.0, -np.inf)
     # To thousandths of two: the constants are added without rounding.
-    kind = bounds.computation_dtype(dtype)
+    kind = attention_bounds.computation_dtype(dtype)
     bias = (np.round(bias * 1024) / 1024).astype(kind)
     one = replace(explicit(inputs), attn_mask=bias)
     constants = np.arange(inputs.L)[:, None] % 5 - 2.0
@@ -212,7 +213,7 @@ def forbidden_keys_do_not_matter(
 ) -> None:
     """What stands at a key that no query sees changes nothing, to the bit."""
     allowed = np.broadcast_to(
-        bounds.seen(inputs), (*inputs.d_log_sum_exp.shape, inputs.S)
+        attention_bounds.seen(inputs), (*inputs.d_log_sum_exp.shape, inputs.S)
     )
     unseen = ~allowed.any(axis=tuple(range(allowed.ndim - 1)))
     key, value = inputs.key.copy(), inputs.value.copy()
@@ -430,78 +431,6 @@ def layout_does_not_matter(trial: Trial, inputs: Inputs, dtype: str) -> None:
                 arguments[name] = view(arguments[name])
         got = version.numpy(function(**arguments))
         trial.within(f"{kind} inputs", got, expected, bound)
-
-
-def views(version: Version) -> dict[str, Callable[[Any], Any]]:
-    """Return ways of laying an array out in memory, by name.
-
-    Those of torch and NumPy are made of an array as it is; for another
-    library, of the NumPy array that it is given.
-    """
-    sample = version.array(np.zeros(1, np.float32))
-    if isinstance(sample, torch.Tensor):
-        return views_in(torch, "dim")
-    if isinstance(sample, np.ndarray):
-        return views_in(np, "axis")
-
-    def through(view: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def made(array: Any) -> Any:
-            # NumPy has no bfloat16, and would give float32 back.
-            if "bfloat16" in str(array.dtype):
-                return array
-            laid_out = view(version.package.to_numpy(array))
-            return version.package.from_numpy(laid_out)
-
-        return made
-
-    return {n: through(v) for n, v in views_in(np, "axis").items()}
-
-
-def views_in(join: Any, axis: str) -> dict[str, Callable[[Any], Any]]:
-    """Return the ways of one library, written as slices and transposition."""
-
-    def other(array: Any) -> Any:
-        boolean = array.dtype in (torch.bool, np.bool_)
-        return ~array if boolean else array * 0 + 1
-
-    def stepped(array: Any) -> Any:
-        if array.ndim == 0:
-            return array
-        pair = join.stack([array, other(array)], **{axis: -1})
-        return pair.reshape(*array.shape[:-1], pair.shape[-2] * 2)[..., ::2]
-
-    def offset(array: Any) -> Any:
-        if array.ndim == 0:
-            return array
-        wide = join.concatenate([other(array), array], **{axis: -1})
-        return wide[..., array.shape[-1] :]
-
-    def transposed(array: Any) -> Any:
-        return array if array.ndim < 2 else contiguous(array.mT).mT
-
-    def contiguous(array: Any) -> Any:
-        if join.__name__ == "torch":
-            return array.contiguous()
-        return join.ascontiguousarray(array)
-
-    found: dict[str, Callable[[Any], Any]] = {
-        "stepped": stepped,
-        "offset": offset,
-        "transposed": transposed,
-    }
-    if join.__name__ != "torch":
-        found["reversed"] = lambda array: (
-            np.flip(contiguous(np.flip(array))) if array.ndim else array
-        )
-        found["read-only"] = read_only
-    return found
-
-
-def read_only(array: Any) -> Any:
-    """Return a copy that may not be written to."""
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
 
 
 def a_repeated_row_may_be_broadcast(

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 import numpy_impl
 
 from ..cases.table import CASES, Case, Inputs, build
-from ..checks.sdpa import step_bounds
-from ..judges import bounds, definition
+from ..judges import attention_bounds, bounds, definition
+from ..judges.attention_bounds import step_bounds
 from ..report import quiet
 from ..suite.compare import compare
 from . import adapters
@@ -343,7 +343,7 @@ def convention(
     inputs = build(case)
     if got.shape != nearest.shape:
         return ""
-    dead = ~bounds.seen(inputs).any(axis=-1)
+    dead = ~attention_bounds.seen(inputs).any(axis=-1)
     dead = inputs.without_heads(dead) if dead.ndim > nearest.ndim - 1 else dead
     living = np.broadcast_to(~dead[..., None], nearest.shape)
     one, other = (np.where(living, a, 0) for a in (got, nearest))

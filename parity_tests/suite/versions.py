@@ -48,6 +48,8 @@ BY_HAND: dict[str, Callable[..., Any]] = {
 }
 
 
+ATTENTION = "sdpa.scaled_dot_product_attention"
+STEPS = "sdpa.attention_steps"
 ALL_DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 
@@ -96,7 +98,7 @@ class Version:
         if not self.on_torch:
             return True
         try:
-            self.function("sdpa.scaled_dot_product_attention_backward")
+            self.function(f"{ATTENTION}_backward")
         except Missing:
             return False
         return True
@@ -226,9 +228,7 @@ class Version:
     def steps(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
         """Return every step of attention."""
         arguments = self.arguments(inputs, dtype)
-        found: dict[str, Any] = self.numpy(
-            self.function("sdpa.attention_steps")(**arguments)
-        )
+        found: dict[str, Any] = self.numpy(self.function(STEPS)(**arguments))
         return found
 
     def gradients(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
@@ -237,7 +237,7 @@ class Version:
         d_output = self.array(inputs.d_output, dtype)
         d_lse = self.array(inputs.d_log_sum_exp)
         if self.by_hand:
-            path = "sdpa.scaled_dot_product_attention_backward"
+            path = f"{ATTENTION}_backward"
             backward = self.function(path)
             found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
             upstream = (inputs.d_output, inputs.d_log_sum_exp)
@@ -245,7 +245,7 @@ class Version:
             return present(self.numpy(found))
         leaves = {name: arguments[name] for name in LEAVES}
         recorded([leaf for leaf in leaves.values() if leaf is not None])
-        steps = self.function("sdpa.attention_steps")(**arguments)
+        steps = self.function(STEPS)(**arguments)
         tensors = {"weights": steps.weights, "scores": steps.masked_scores}
         tensors |= {n: t for n, t in leaves.items() if takes_part(t)}
         gradients = torch.autograd.grad(

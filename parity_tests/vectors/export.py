@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from safetensors import TensorSpec, serialize
 
 from ..cases.table import VECTORS, Case, Inputs, build
-from ..checks.sdpa import gradient_bounds, step_bounds
 from ..judges import definition
+from ..judges.attention_bounds import gradient_bounds, step_bounds
 from ..report import quiet, tracked
 
 Array = NDArray[Any]

@@ -21,8 +21,8 @@ from rich.table import Table
 from torch.nn.functional import scaled_dot_product_attention
 
 from ...cases.table import rounded
-from ...checks.flash import settings
 from ...judges.bounds import unit_roundoff
+from ...judges.small_tiles import settings
 from ...pages import check, earlier
 from ...report import tracked, write_json
 from ...suite.versions import NUMPY, TORCH, Version

@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from parity_tests.cases.table import CASES, Case, build, subsets
-from parity_tests.checks import witness
-from parity_tests.checks.sdpa import gradient_bounds, step_bounds
-from parity_tests.judges import bounds, definition
+from parity_tests.judges import (
+    attention_bounds,
+    bounds,
+    definition,
+    sdpa_backends,
+)
+from parity_tests.judges.attention_bounds import gradient_bounds, step_bounds
 
 
 def lessened(case: Case) -> list[Case]:
@@ -68,15 +72,15 @@ def test_no_bound_is_too_wide_to_catch_anything(case: Case) -> None:
         assert bounds.can_fail(found.nearest, errors[name], case.dtype), name
 
 
-@pytest.mark.parametrize("seen", witness.WITNESSED, ids=str)
+@pytest.mark.parametrize("seen", sdpa_backends.WITNESSED, ids=str)
 def test_no_bound_of_the_witness_is_too_wide(
-    seen: witness.Witnessed,
+    seen: sdpa_backends.Witnessed,
 ) -> None:
-    values, error = witness.testimony(seen)
+    values, error = sdpa_backends.testimony(seen)
     assert bounds.can_fail(values, error, seen.dtype)
-    if seen in witness.GRADIENTS:
+    if seen in sdpa_backends.GRADIENTS:
         # What vanishes but for its rounding is left out; value never does.
-        found = witness.gradient_testimony(seen)
+        found = sdpa_backends.gradient_testimony(seen)
         assert "value" in found
         for name, (values, error) in found.items():
             assert bounds.can_fail(values, error, seen.dtype), name
@@ -128,7 +132,7 @@ def test_the_definition_and_finite_differences() -> None:
             query = inputs.query.copy()
             query[index] += sign * step
             moved = replace(inputs, query=query)
-            steps = bounds.attention(moved, "float64").steps
+            steps = attention_bounds.attention(moved, "float64").steps
             output = steps["output"].value * inputs.d_output
             lse = steps["log_sum_exp"].value * inputs.d_log_sum_exp
             sums.append(output.sum() + lse.sum())

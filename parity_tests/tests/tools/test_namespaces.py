@@ -11,7 +11,7 @@ import pytest
 
 import numpy_impl
 from parity_tests.cases.table import CASES, Case, Inputs, build
-from parity_tests.judges import bounds
+from parity_tests.judges import attention_bounds, bounds
 from parity_tests.ports import namespaces
 from parity_tests.ports.check import check
 from parity_tests.ports.port import Port
@@ -82,7 +82,7 @@ def test_backward_by_hand_is_what_jax_derives() -> None:
     compared = 0
     for case in DERIVED[::5]:
         one, other = both(package, build(case))
-        errors = bounds.gradients(build(case), case.dtype)
+        errors = attention_bounds.gradients(build(case), case.dtype)
         for name, got in one.items():
             error = np.broadcast_to(2 * errors[name].error, got.shape)
             error = error + 64 * bounds.format_of(case.dtype).tiny

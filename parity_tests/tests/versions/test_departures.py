@@ -16,7 +16,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 import torch_impl
-from parity_tests.checks.witness import on
+from parity_tests.judges.sdpa_backends import on
 
 pytestmark = pytest.mark.skipif(
     not torch.__version__.startswith("2.13."),

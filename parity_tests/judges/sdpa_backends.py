@@ -20,16 +20,17 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from ..cases.table import CASES, Case, Inputs, build
-from ..judges import bounds
-from ..suite.register import Trial, check
 from ..suite.versions import TORCH, recorded
-from . import sdpa
+from . import attention_bounds, bounds
+from .control import CONTROL, trivial
 
 BACKENDS: dict[str, SDPBackend | None] = {
     "default": None,
     "flash": SDPBackend.FLASH_ATTENTION,
     "math": SDPBackend.MATH,
 }
+
+
 OWN = (
     "query",
     "key",
@@ -115,7 +116,7 @@ def rounded_weights(inputs: Inputs, dtype: str) -> Any:
     """Bound what the fused kernel loses by rounding weights to a half type."""
     if dtype not in bounds.HALF:
         return 0.0
-    found = bounds.attention(inputs, dtype)
+    found = attention_bounds.attention(inputs, dtype)
     weights = found.steps["weights"].value
     size = weights @ np.abs(found.value.value)
     return bounds.gamma(4, dtype) * size + bounds.format_of(dtype).tiny
@@ -132,28 +133,19 @@ def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
     with on(seen.backend):
         own = scaled_dot_product_attention(**arguments(inputs, case.dtype))
     with np.errstate(all="ignore"):
-        steps = bounds.attention(inputs, case.dtype).steps
+        steps = attention_bounds.attention(inputs, case.dtype).steps
         error = 2 * steps["output"].error
         error = error + rounded_weights(inputs, case.dtype)
     return TORCH.numpy(own), error
 
 
-@check("sdpa", "SDPA", WITNESSED)
-def the_output_is_what_torchs_function_gives(trial: Trial) -> None:
-    """Within the bounds of both, on one backend."""
-    for seen in controlled(trial.case):
-        witness, error = testimony(seen)
-        steps = trial.version.steps(build(seen.case), seen.dtype)
-        trial.within("output", steps["output"], witness, error)
-
-
 def controlled(seen: Witnessed) -> list[Witnessed]:
     """Return a case, and with it one with a result, if it has none."""
-    control = sdpa.CONTROL
+    control = CONTROL
     if seen.backend == "flash":
         control = replace(control, value=control.key)
     extra = [Witnessed(control, seen.backend)]
-    return [seen, *(extra if sdpa.trivial(seen.case) else [])]
+    return [seen, *(extra if trivial(seen.case) else [])]
 
 
 GRADIENTS = [
@@ -165,7 +157,7 @@ def silent(case: Case) -> Inputs:
     """Return inputs to whose log-sum-exp nothing comes back."""
     inputs = build(case)
     nothing = np.zeros_like(inputs.d_log_sum_exp)
-    return bounds.with_upstream(inputs, inputs.d_output, nothing)
+    return attention_bounds.with_upstream(inputs, inputs.d_output, nothing)
 
 
 @cache
@@ -185,7 +177,7 @@ def gradient_testimony(
         own = scaled_dot_product_attention(**named)
         upstream = TORCH.array(inputs.d_output, case.dtype)
         torch.autograd.backward(own, upstream)
-    errors = bounds.gradients(inputs, case.dtype)
+    errors = attention_bounds.gradients(inputs, case.dtype)
     found = {
         name: (TORCH.numpy(named[name].grad), 2 * errors[name].error)
         for name in asked
@@ -198,12 +190,3 @@ def gradient_testimony(
         for name, (gradient, error) in found.items()
         if bounds.can_fail(gradient, error, case.dtype)
     }
-
-
-@check("gradients", "SDPA", GRADIENTS)
-def the_gradients_are_what_torchs_function_gives(trial: Trial) -> None:
-    """Its own backward pass, on one backend, within the bounds of both."""
-    for seen in controlled(trial.case):
-        found = trial.version.gradients(silent(seen.case), seen.dtype)
-        for name, (witness, error) in gradient_testimony(seen).items():
-            trial.within(f"gradient of {name}", found[name], witness, error)

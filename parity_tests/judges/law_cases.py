@@ -1,12 +1,11 @@
-"""The laws of attention, on cases of the table."""
+"""Each law of attention with the cases that it binds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..cases.table import BY_NAME, Case, build
-from ..judges import laws
-from ..suite.register import Trial, check
+from ..cases.table import BY_NAME, Case
+from . import laws
 
 # One of each kind: the fuzz tests draw the rest.
 CASES = [
@@ -44,8 +43,8 @@ CASES = [
 
 
 @dataclass(frozen=True)
-class Ruled:
-    """A law and a case."""
+class LawCase:
+    """A law with one of the cases that it binds."""
 
     law: laws.Law
     case: Case
@@ -81,18 +80,6 @@ def binds(law: laws.Law, case: Case) -> bool:
     return asked.get(law, True)
 
 
-def ruled(chosen: tuple[laws.Law, ...]) -> list[Ruled]:
+def law_cases(chosen: tuple[laws.Law, ...]) -> list[LawCase]:
     """Return every law with every case that it binds."""
-    return [Ruled(x, c) for x in chosen for c in CASES if binds(x, c)]
-
-
-@check("sdpa", "law", ruled(laws.FORWARD))
-def laws_of_the_forward_pass_hold(trial: Trial) -> None:
-    """Run one law on one case."""
-    trial.case.law(trial, build(trial.case.case), trial.case.dtype)
-
-
-@check("gradients", "law", ruled(laws.BACKWARD))
-def laws_of_the_gradients_hold(trial: Trial) -> None:
-    """Run one law on one case."""
-    trial.case.law(trial, build(trial.case.case), trial.case.dtype)
+    return [LawCase(x, c) for x in chosen for c in CASES if binds(x, c)]

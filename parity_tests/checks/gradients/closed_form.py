@@ -1,18 +1,15 @@
-"""gradients: known values, and laws of what asks and of what comes back."""
+"""gradients in closed form: known values, and exact zeros."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
-from ..cases.table import BY_NAME, build
-from ..judges import bounds
-from ..judges.laws import views
-from ..suite.register import Trial, check
-from ..suite.versions import Version
-from .sdpa_closed_form import ATTENTION, STEPS, column
+from ...cases.closed_forms import column
+from ...judges.sdpa_gradients import gradients
+from ...suite.register import Trial, check
+from ...suite.versions import ATTENTION, STEPS
 
 
 @check("gradients", "closed form", ("float32", "float64"))
@@ -52,19 +49,6 @@ def one_key_leaves_nothing_to_choose(trial: Trial) -> None:
     trial.within("gradient of query", dq, np.zeros((3, 4)))
     trial.within("gradient of key", dk, np.zeros((1, 4)))
     trial.within("gradient of value", dv, d.sum(axis=0, keepdims=True))
-
-
-def gradients(trial: Trial, d: Any, *arrays: Any, **options: Any) -> list[Any]:
-    """Return the gradients of query, key and value."""
-    version = trial.version
-    if version.by_hand:
-        path = f"{ATTENTION}_backward"
-        found = version.call(path, d, *arrays, **options)
-        return [found[name] for name in ("query", "key", "value")]
-    own = [version.array(array).requires_grad_() for array in arrays]
-    named = {name: version.array(x) for name, x in options.items()}
-    version.function(ATTENTION)(*own, **named).backward(version.array(d))
-    return [version.numpy(tensor.grad) for tensor in own]
 
 
 @check("gradients", "closed form", ("bool", "float"))
@@ -134,64 +118,3 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
         own = version.numpy(steps.masked_scores.grad)
     trial.within("gradient of the bias", got, expected)
     trial.within("gradient of the scores", own, ds)
-
-
-def upstream_views(version: Version, native: Any) -> dict[str, Any]:
-    """Return what comes back, laid out in other ways in memory."""
-    kinds = views(version)
-    return {kind: kinds[kind](native) for kind in ("transposed", "stepped")}
-
-
-@check("gradients", "law", ("rank 4", "3 groups of heads", "causal"))
-def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
-    """Strided upstream gradients give what contiguous ones give."""
-    inputs = build(BY_NAME[trial.case])
-    version = trial.version
-    arrays = [inputs.query, inputs.key, inputs.value]
-    options = {"is_causal": inputs.is_causal, "enable_gqa": inputs.enable_gqa}
-    plain = gradients(trial, inputs.d_output, *arrays, **options)
-    native = version.array(inputs.d_output)
-    own = [version.array(a) for a in arrays]
-    names = ("query", "key", "value")
-    errors = bounds.gradients(inputs, "float32")
-    for kind, view in upstream_views(version, native).items():
-        if version.by_hand:
-            function = version.function(f"{ATTENTION}_backward")
-            result = version.numpy(function(view, *own, **options))
-            found = [result[name] for name in names]
-        else:
-            leaves = [version.array(a).requires_grad_() for a in arrays]
-            version.function(ATTENTION)(*leaves, **options).backward(view)
-            found = [version.numpy(tensor.grad) for tensor in leaves]
-        for name, a, b in zip(names, found, plain, strict=True):
-            error = 2 * errors[name].error
-            trial.within(f"gradient of {name}, {kind}", a, b, error)
-    assert all(np.any(gradient != 0) for gradient in plain), "all are 0"
-
-
-@check("gradients", "law", ("query", "key", "value", "attn_mask"))
-def one_input_alone_may_ask_for_its_gradient(trial: Trial) -> None:
-    """It gets, to the bit, what it gets among others."""
-    inputs = build(BY_NAME["float mask (2, 3, 5, 7)"])
-    version = trial.version
-    whole = version.gradients(
-        bounds.with_upstream(
-            inputs, inputs.d_output, np.zeros_like(inputs.d_log_sum_exp)
-        ),
-        "float32",
-    )
-    expected = whole[trial.case]
-    assert np.any(expected != 0), "the gradient is 0"
-    named = version.arguments(inputs, "float32")
-    if version.by_hand:
-        function = version.function(f"{ATTENTION}_backward")
-        found = version.numpy(
-            function(version.array(inputs.d_output), **named)
-        )
-        got = found[trial.case]
-    else:
-        named[trial.case].requires_grad_()
-        output = version.function(ATTENTION)(**named)
-        output.backward(version.array(inputs.d_output))
-        got = version.numpy(named[trial.case].grad)
-    trial.within(f"gradient of {trial.case}", got, expected)

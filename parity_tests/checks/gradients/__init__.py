@@ -1,0 +1,1 @@
+"""gradients before each of the five judges: a module each."""

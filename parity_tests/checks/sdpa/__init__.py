@@ -1,0 +1,1 @@
+"""sdpa before each of the five judges: a module each."""

@@ -1,0 +1,172 @@
+"""What flash_attention must give in whichever module: flash, or fast."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from ..cases.table import Case, build
+from ..suite.register import Trial
+from . import attention_bounds, definition
+from .control import controlled
+from .small_tiles import ROOM, errors, forward, gradients, spread, tiles
+
+
+def within_definition(trial: Trial, room: str = ROOM, **own: Any) -> None:
+    """Compare output and log-sum-exp with the scalar loops."""
+    for case in controlled(trial.case):
+        exact, error = definition.forward(case), errors(case)
+        for name, got in forward(trial.version, case, room, **own).items():
+            nearest, missing = exact[name]
+            attention_bounds.has_dtype(name, got, case.dtype, name == "output")
+            bound = spread(error[name], nearest)
+            trial.within(name, got, nearest, bound, missing)
+
+
+def gradients_within_definition(
+    trial: Trial, room: str = ROOM, **own: Any
+) -> None:
+    """Compare gradients with the derivatives of the scalar loops."""
+    for case in controlled(trial.case):
+        exact, error = definition.backward(case), errors(case)
+        for name, got in gradients(trial.version, case, room, **own).items():
+            nearest, missing = exact[name]
+            attention_bounds.has_dtype(name, got, case.dtype, True)
+            bound = spread(error[f"gradient of {name}"], nearest)
+            trial.within(f"gradient of {name}", got, nearest, bound, missing)
+
+
+LOWER = [(1, 4), (2, 7), (7, 2), (4, 4), (5, 9)]
+
+
+def both_corners(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+    """Compare triangle and band in both corners with 1/n on those seen."""
+    L, S = trial.case
+    path = f"{room}.flash_attention"
+    query, key, value = (
+        np.zeros((L, 2)),
+        np.zeros((S, 2)),
+        np.eye(S),
+    )
+    own = [trial.version.array(a) for a in (query, key, value)]
+    for align, shift in (("upper_left", 0), ("lower_right", S - L)):
+        seen = np.arange(S) <= np.arange(L)[:, None] + shift
+        expected = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
+        with tiles(trial.version, room=room, **own_sizes):
+            found = trial.version.function(path)(
+                *own, is_causal=True, align=align
+            )
+        got = trial.version.numpy(found.output)
+        trial.within(align, got, expected)
+        band = seen & (np.arange(S) >= np.arange(L)[:, None] + shift - 1)
+        expected = band / np.maximum(band.sum(axis=-1, keepdims=True), 1)
+        with tiles(trial.version, room=room, **own_sizes):
+            found = trial.version.function(path)(
+                *own, is_causal=True, window=(1, 5), align=align
+            )
+        got = trial.version.numpy(found.output)
+        trial.within(f"{align}, window", got, expected)
+
+
+def last_keys_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+    """Compare with the mean of the only two that are seen."""
+    path = f"{room}.flash_attention"
+    value = np.asarray([[2.0**n] for n in range(8)], dtype=trial.case)
+    zeros = np.zeros((8, 1), dtype=trial.case)
+    mask = np.arange(8) >= 6
+    bias = np.where(mask, 0.0, -np.inf).astype(trial.case)
+    for given in (mask, bias, np.tile(mask, (8, 1))):
+        own = map(trial.version.array, (zeros, zeros, value, given))
+        with tiles(trial.version, room=room, **own_sizes):
+            found = trial.version.function(path)(*own)
+        got = trial.version.numpy(found)
+        trial.within("output", got["output"], np.full((8, 1), 96.0))
+        lse = np.full(8, math.log(2))
+        error = 8 * np.spacing(np.asarray(1, dtype=trial.case))
+        trial.within("log_sum_exp", got["log_sum_exp"], lse, error)
+
+
+def greatest_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+    """Compare with the value of the greatest score."""
+    path = f"{room}.flash_attention"
+    key = trial.case * np.arange(9.0)[:, None]
+    value = np.arange(9.0)[:, None] + 1
+    one = np.ones((1, 1))
+    own = map(trial.version.array, (one, key, value))
+    with tiles(trial.version, room=room, **own_sizes):
+        found = trial.version.function(path)(*own)
+    got = trial.version.numpy(found)
+    best = 9.0 if trial.case > 0 else 1.0
+    trial.within("output", got["output"], [[best]])
+    trial.within("log_sum_exp", got["log_sum_exp"], [key.max()])
+
+
+def long_as_sdpa(trial: Trial, room: str = ROOM) -> None:
+    """Compare output and gradients of T = 700 with SDPA's."""
+    path = f"{room}.flash_attention"
+    case = Case(
+        "long",
+        (2, 700, 8),
+        (2, 700, 8),
+        (2, 700, 8),
+        is_causal=trial.case,
+    )
+    inputs = build(case)
+    named = {
+        n: torch.tensor(getattr(inputs, n)) for n in ("query", "key", "value")
+    }
+    for leaf in named.values():
+        leaf.requires_grad_()
+    q, k, v = named.values()
+    own = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
+    torch.autograd.backward(own, torch.tensor(inputs.d_output))
+    silent = np.zeros_like(inputs.d_log_sum_exp)
+    quiet = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
+    error = attention_bounds.in_tiles(quiet, "float32", 6)
+    version = trial.version
+    arrays = {n: version.array(getattr(inputs, n)) for n in named}
+    d = version.array(inputs.d_output)
+    if version.by_hand:
+        result = version.function(path)(**arrays, is_causal=trial.case)
+        back = version.function(f"{path}_backward")
+        found = version.numpy(back(d, **arrays, is_causal=trial.case))
+    else:
+        for leaf in arrays.values():
+            leaf.requires_grad_()
+        result = version.function(path)(**arrays, is_causal=trial.case)
+        result.output.backward(d)
+        found = {n: version.numpy(a.grad) for n, a in arrays.items()}
+    got = version.numpy(result.output)
+    witness = own.detach().numpy()
+    trial.within("output", got, witness, 2 * error["output"].error)
+    for name, leaf in named.items():
+        assert leaf.grad is not None
+        bound = 2 * error[f"gradient of {name}"].error
+        trial.within(name, found[name], leaf.grad.numpy(), bound)
+
+
+def refused_by_name(trial: Trial, room: str = ROOM) -> None:
+    """Compare what is said of a bad argument."""
+    path = f"{room}.flash_attention"
+    good = {
+        n: np.ones((5, 4), dtype=np.float32) for n in ("query", "key", "value")
+    }
+    bad: dict[str, tuple[type[Exception], str, Any]] = {
+        "align": (ValueError, "align is 'left', expected 'upper_", "left"),
+        "query": (TypeError, "query has dtype", np.ones((5, 4), dtype=int)),
+        "window": (ValueError, "window is (-2, 0)", (-2, 0)),
+        "attn_mask": (
+            ValueError,
+            "attn_mask has shape (4, 5)",
+            np.ones((4, 5)),
+        ),
+    }
+    kind, text, value = bad[trial.case]
+    trial.refuses(kind, text, path, **(good | {trial.case: value}))
+    found = trial.call(path, **good)
+    error = 8 * np.spacing(np.float32(1))
+    trial.within("output", found["output"], good["value"], error)

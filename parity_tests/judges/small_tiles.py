@@ -1,0 +1,113 @@
+"""flash_attention in tiles of a few keys: every case has several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..cases.table import CASES, Case, build
+from ..suite.versions import Version
+from . import attention_bounds
+
+# Tiles so small that every case has several, and none fits.
+QUERIES, KEYS = 3, 2
+
+
+ROOM = "flash"
+
+
+def tiled(case: Case) -> bool:
+    """Return whether flash computes a case: it has no dropout."""
+    return case.dropout_p == 0 and case.keep is None
+
+
+TILED = [case for case in CASES if tiled(case)]
+
+
+GRADIENT = [case for case in TILED if case.gradient]
+
+
+@contextmanager
+def settings(version: Version, room: str, **own: Any) -> Iterator[None]:
+    """Give a room other constants for a while."""
+    module = version.room(room)
+    before = {name: getattr(module, name) for name in own}
+    vars(module).update(own)
+    try:
+        yield
+    finally:
+        vars(module).update(before)
+
+
+def tiles(
+    version: Version,
+    queries: int = QUERIES,
+    keys: int = KEYS,
+    room: str = ROOM,
+    **own: Any,
+) -> AbstractContextManager[None]:
+    """Give flash, or fast, other sizes of tiles for a while."""
+    return settings(version, room, QUERIES=queries, KEYS=keys, **own)
+
+
+def arguments(version: Version, case: Case) -> dict[str, Any]:
+    """Return the arguments of flash for a case."""
+    named = version.arguments(build(case), case.dtype)
+    return {n: a for n, a in named.items() if n not in ("dropout_p", "keep")}
+
+
+def forward(
+    version: Version, case: Case, room: str = ROOM, **own: Any
+) -> dict[str, Any]:
+    """Return output and log-sum-exp in small tiles."""
+    function = version.function(f"{room}.flash_attention")
+    with tiles(version, room=room, **own):
+        result = function(**arguments(version, case))
+    found: dict[str, Any] = version.numpy(result)
+    return found
+
+
+def gradients(
+    version: Version, case: Case, room: str = ROOM, **more: Any
+) -> dict[str, Any]:
+    """Return the gradients of query, key and value in small tiles."""
+    inputs, own = build(case), arguments(version, case)
+    path = f"{room}.flash_attention"
+    d_output = version.array(inputs.d_output, case.dtype)
+    d_lse = version.array(inputs.d_log_sum_exp)
+    names = ("query", "key", "value")
+    with tiles(version, room=room, **more):
+        if version.by_hand:
+            backward = version.function(f"{path}_backward")
+            result = backward(d_output, **own, d_log_sum_exp=d_lse)
+            found: dict[str, Any] = version.numpy(result)
+            version.unwritten(
+                path, (inputs.d_output, inputs.key), (d_output, own["key"])
+            )
+            return found
+        for name in names:
+            own[name].requires_grad_()
+        result = version.function(path)(**own)
+        torch.autograd.backward(list(result), [d_output, d_lse])
+    return {name: version.numpy(own[name].grad) for name in names}
+
+
+@cache
+def errors(case: Case) -> dict[str, Any]:
+    """Return the bounds of a case in small tiles."""
+    parts = -(-build(case).S // KEYS)
+    with np.errstate(all="ignore"):
+        found = attention_bounds.in_tiles(
+            build(case), case.dtype, max(parts, 1)
+        )
+    return {name: bounded.error for name, bounded in found.items()}
+
+
+def spread(error: Any, array: Any) -> Any:
+    """Return a bound in the shape of what it bounds."""
+    return np.broadcast_to(error, array.shape)
