@@ -1,292 +1,21 @@
 """The cases: what attention is tried on, as data and nothing else.
 
-A case is a row of the table below: shapes, a dtype, how the numbers are
-drawn, a mask, and the options of scaled_dot_product_attention. `build` draws
-its arrays from the case's own name, so that a case is the same in every
-process and no seed can be chosen for it. Nothing here says what must come
-out.
-
-Sizes are all different wherever they can be: B 2, H 6, G 3, L 5, S 7, D 4,
-E 3. With equal sizes, one head and a gradient of ones most mistakes are
-invisible.
+A case is a row of this table: shapes, a dtype, how the numbers are drawn, a
+mask, and the options of scaled_dot_product_attention. Nothing here says what
+must come out.
 """
 
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
-import mpmath
 import numpy as np
-from numpy.typing import NDArray
 
-Shape = tuple[int, ...]
-Array = NDArray[Any]
-
-B, H, G, L, S, D, E = 2, 6, 3, 5, 7, 4, 3
-QUERY, KEY, VALUE = (B, H, L, D), (B, H, S, D), (B, H, S, E)
-
-
-@dataclass(frozen=True)
-class Mask:
-    """How a mask is drawn.
-
-    `fill` is what stands at the forbidden places of a floating mask; a
-    boolean mask has False there. `share` is how many places are forbidden.
-    `dead` lists rows with nothing to see: "row" one, "head" one head's,
-    "all" every row. With `lengths`, the last keys of each sequence are
-    forbidden too, more of them for each further sequence.
-    """
-
-    kind: str
-    shape: Shape
-    fill: float = -np.inf
-    dead: str = ""
-    share: float = 0.4
-    lengths: bool = False
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table."""
-
-    name: str
-    query: Shape = QUERY
-    key: Shape = KEY
-    value: Shape = VALUE
-    dtype: str = "float32"
-    fill: str = "normal"
-    mask: Mask | None = None
-    dropout_p: float = 0.0
-    is_causal: bool = False
-    scale: float | None = None
-    enable_gqa: bool = False
-    window: tuple[int, int] | None = None
-    soft_cap: float | None = None
-    keep: Shape | None = None
-    gradient: bool = True
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return self.name
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """The arrays and options of a case, and the sizes of its axes."""
-
-    query: Array
-    key: Array
-    value: Array
-    attn_mask: Array | None
-    dropout_p: float
-    is_causal: bool
-    scale: float | None
-    enable_gqa: bool
-    window: tuple[int, int] | None
-    soft_cap: float | None
-    keep: Array | None
-    d_output: Array
-    d_log_sum_exp: Array
-    batch: Shape
-    heads: int
-
-    @property
-    def L(self) -> int:
-        """Return the number of queries."""
-        return int(self.query.shape[-2])
-
-    @property
-    def S(self) -> int:
-        """Return the number of keys."""
-        return int(self.key.shape[-2])
-
-    @property
-    def E(self) -> int:
-        """Return the width of value."""
-        return int(self.value.shape[-1])
-
-    def without_heads(self, array: Array) -> Array:
-        """Return a tensor of (1, ...) without its axis, if none has heads."""
-        ranks = (self.query.ndim, self.key.ndim, self.value.ndim)
-        return array if max(ranks) > 2 else array[0]
-
-    def exact_scale(self) -> Any:
-        """Return the scale in mpmath's precision."""
-        if self.scale is not None:
-            return mpmath.mpf(self.scale)
-        width = self.query.shape[-1]
-        return 1 / mpmath.sqrt(width) if width else mpmath.mpf(1)
-
-    def exact_growth(self) -> Any:
-        """Return what a kept weight is multiplied by."""
-        return 1 / (1 - mpmath.mpf(self.dropout_p))
-
-    def keeps(self, index: Sequence[int]) -> bool:
-        """Return whether dropout keeps a weight: (..., h, i, j)."""
-        if self.dropout_p == 1:
-            return False
-        if self.keep is None:
-            return True
-        own = index[len(index) - self.keep.ndim :]
-        place = zip(own, self.keep.shape, strict=True)
-        return bool(self.keep[tuple(0 if n == 1 else i for i, n in place)])
-
-    def options(self) -> dict[str, Any]:
-        """Return the arguments besides query, key and value."""
-        names = ("attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
-        more = ("window", "soft_cap", "keep")
-        return {name: getattr(self, name) for name in (*names, *more)}
-
-
-@cache
-def build(case: Case) -> Inputs:
-    """Draw the arrays of a case; they are read-only."""
-    rng = np.random.default_rng(zlib.crc32(case.name.encode()))
-    batch = np.broadcast_shapes(
-        case.query[:-3], case.key[:-3], case.value[:-3]
-    )
-    heads = case.query[-3] if len(case.query) > 2 else 1
-    query, key, value = draw_arrays(case, rng)
-    rank = max(len(case.query), len(case.key), len(case.value))
-    middle = (heads,) if rank > 2 else ()
-    table = (*batch, *middle, case.query[-2], case.key[-2])
-    keep = None
-    if case.dropout_p > 0 or case.keep is not None:
-        drawn = rng.random(table if case.keep is None else case.keep)
-        keep = np.asarray(drawn >= max(case.dropout_p, 0.3))
-    attn_mask = draw_mask(case, rng)
-    d_output = rng.standard_normal((*table[:-1], case.value[-1]))
-    d_log_sum_exp = rng.standard_normal(table[:-1])
-    d_output = rounded(d_output, case.dtype)
-    # The log-sum-exp and its gradient stay in the dtype of computation.
-    half = case.dtype in ("float16", "bfloat16")
-    wide = "float32" if half else case.dtype
-    d_log_sum_exp = rounded(d_log_sum_exp, wide)
-    for array in (query, key, value, attn_mask, keep, d_output):
-        if array is not None:
-            array.flags.writeable = False
-    return Inputs(
-        query=query,
-        key=key,
-        value=value,
-        attn_mask=attn_mask,
-        keep=keep,
-        d_output=d_output,
-        d_log_sum_exp=d_log_sum_exp,
-        dropout_p=case.dropout_p,
-        is_causal=case.is_causal,
-        scale=case.scale,
-        enable_gqa=case.enable_gqa,
-        window=case.window,
-        soft_cap=case.soft_cap,
-        batch=tuple(batch),
-        heads=heads,
-    )
-
-
-def rounded(array: Array, dtype: str) -> Array:
-    """Round to a dtype; bfloat16, which NumPy lacks, stays in float32."""
-    array = np.asarray(array)
-    if dtype != "bfloat16":
-        return array.astype(dtype)
-    bits = array.astype(np.float32).view(np.uint32)
-    # Round half to even on the upper 16 bits.
-    bits = bits + 0x7FFF + ((bits >> 16) & 1)
-    return (bits & np.uint32(0xFFFF0000)).view(np.float32)
-
-
-def draw_arrays(case: Case, rng: np.random.Generator) -> list[Array]:
-    """Draw query, key and value by the recipe of `case.fill`."""
-    query, key, value = (
-        rng.standard_normal(shape)
-        for shape in (case.query, case.key, case.value)
-    )
-    if case.fill == "zero scores":
-        # The scores vanish, and the output is the weights themselves.
-        query = np.zeros(case.query)
-        rows, columns = case.value[-2:]
-        value = np.broadcast_to(np.eye(rows, columns), case.value).copy()
-    elif case.fill.startswith("spread "):
-        # The scaled scores have this deviation.
-        query = query * float(case.fill.split()[1])
-    elif case.fill == "rows apart":
-        # Two rows of scores that lie 10⁴ apart, each of them ordinary.
-        query = np.sign(query) * 1.0
-        key = np.round(4 * key) / 4
-        key[..., 0] = 1.0
-        query[..., 0] = np.where(np.arange(case.query[-2]) % 2, 1e4, -1e4)
-    elif case.fill == "ties":
-        key = np.broadcast_to(key[..., :1, :], case.key).copy()
-    elif case.fill == "one hot":
-        # The greatest score of a row is so far ahead that the rest is 0.
-        query = 64 * np.sign(query)
-        key = np.sign(key) * (1 + np.arange(case.key[-2])[:, None])
-    elif case.fill == "late":
-        # The maximum of a row comes late, and the scores rise towards it.
-        query = np.abs(query)
-        key = np.abs(key) * np.linspace(0, 20, case.key[-2])[:, None]
-    elif case.fill == "early":
-        query = np.abs(query)
-        key = np.abs(key) * np.linspace(300, 0, case.key[-2])[:, None]
-    elif case.fill == "large values":
-        value = 1e37 * value
-    elif case.fill == "large":
-        # What the scale makes ordinary is none of float32's before that.
-        query, key = 1e19 * query, 1e19 * key
-    elif case.fill == "small":
-        query, key = 1e15 * query, 1e-37 * key
-    elif case.fill == "denormal":
-        tiny = float(np.finfo(case.dtype).smallest_subnormal)
-        query = np.round(8 * query) * tiny
-        value = np.round(8 * value) / 4
-    elif case.fill == "minus zero":
-        query, value = -0.0 * query, np.round(2 * value) / 2
-    elif case.fill == "mean":
-        query = np.full(case.query, 40.0)
-        key = np.full(case.key, 40.0)
-    elif case.fill == "poison":
-        # What the mask forbids is not a number, or infinite.
-        key[..., 1, :] = np.nan
-        key[..., 4, :] = np.inf
-    elif case.fill != "normal":
-        raise ValueError(f"fill is {case.fill!r}, which draw_arrays lacks")
-    return [rounded(array, case.dtype) for array in (query, key, value)]
-
-
-def draw_mask(case: Case, rng: np.random.Generator) -> Array | None:
-    """Draw the mask of a case by its recipe."""
-    recipe = case.mask
-    if recipe is None:
-        return None
-    forbidden = np.asarray(rng.random(recipe.shape) < recipe.share)
-    dead = np.zeros(recipe.shape, dtype=bool)
-    if recipe.dead == "row":
-        dead[..., 1, :] = True
-    elif recipe.dead == "head":
-        dead[..., 1, :, :] = True
-    elif recipe.dead == "all":
-        dead[...] = True
-    elif recipe.shape and recipe.shape[-1] > 1:
-        # Without `dead`, every row that is drawn sees its first key.
-        forbidden[..., 0] = False
-    forbidden = forbidden | dead
-    if recipe.lengths:
-        ends = S - 3 - np.arange(B)[:, None, None, None]
-        forbidden = forbidden | (np.arange(S) >= ends)
-    if recipe.kind.endswith("poison"):
-        forbidden = np.zeros(recipe.shape, dtype=bool)
-        forbidden[..., [1, 4]] = True
-    if recipe.kind in ("bool", "poison"):
-        return np.asarray(~forbidden)
-    bias = rng.standard_normal(recipe.shape)
-    filled = np.where(forbidden, recipe.fill, bias)
-    dtype = "float64" if recipe.kind == "float64" else case.dtype
-    return rounded(filled, dtype)
+from .draw import Shape
+from .recipe import KEY, QUERY, VALUE, B, Case, D, E, G, H, L, Mask, S
 
 
 def table() -> Iterator[Case]:
@@ -300,7 +29,13 @@ def table() -> Iterator[Case]:
     yield from dtypes()
     yield from magnitudes()
     yield from dropouts()
-    yield from crossings()
+    yield from options_by_rank()
+    yield from options_by_dtype()
+    yield from options_in_groups()
+    yield from biases_of_float64()
+    yield from many_keys_and_none()
+    yield from equal_sizes()
+    yield from dropout_masks()
 
 
 def ranks() -> Iterator[Case]:
@@ -540,8 +275,8 @@ def dropouts() -> Iterator[Case]:
     )
 
 
-def crossings() -> Iterator[Case]:
-    """Yield options and shapes that other axes have one at a time."""
+def options_by_rank() -> Iterator[Case]:
+    """Yield options and masks at every rank."""
     flat = ((H, L, D), (H, S, D), (H, S, E))
     yield Case("rank 3, window", *flat, window=(1, 1))
     yield Case("rank 3, bool mask", *flat, mask=Mask("bool", (H, L, S)))
@@ -571,6 +306,10 @@ def crossings() -> Iterator[Case]:
     yield Case(
         "masks by batch of keys", (1, H, L, D), mask=Mask("bool", (B, 1, L, S))
     )
+
+
+def options_by_dtype() -> Iterator[Case]:
+    """Yield options in every dtype, at a width that is no power of 2."""
     options: list[dict[str, Any]] = [
         {"scale": 0.3},
         {"soft_cap": 0.7},
@@ -613,6 +352,10 @@ def crossings() -> Iterator[Case]:
         dtype="float64",
         is_causal=True,
     )
+
+
+def options_in_groups() -> Iterator[Case]:
+    """Yield scales and caps with grouped heads, and causal."""
     few = ((B, H, L, D), (B, G, S, D), (B, G, S, E))
     grouped = Case("groups", *few, enable_gqa=True)
     yield replace(grouped, name="groups, scale 0.3", scale=0.3)
@@ -621,6 +364,10 @@ def crossings() -> Iterator[Case]:
         grouped, name="groups, scale -2.0, causal", scale=-2.0, is_causal=True
     )
     yield Case("scale 0, causal", scale=0.0, is_causal=True)
+
+
+def biases_of_float64() -> Iterator[Case]:
+    """Yield biases of float64, to arguments of float64 and of float32."""
     biases: tuple[Shape, ...] = (
         (B, H, L, S),
         (B, 1, 1, S),
@@ -635,6 +382,10 @@ def crossings() -> Iterator[Case]:
             mask=Mask("float", shape),
         )
         yield Case(f"bias of float64, {shape}", mask=Mask("float64", shape))
+
+
+def many_keys_and_none() -> Iterator[Case]:
+    """Yield keys of several tiles, and options where L or S is 0."""
     for keys in (128, 129, 257):
         yield Case(
             f"S {keys}", (2, D), (keys, D), (keys, E), gradient=keys == 129
@@ -655,6 +406,10 @@ def crossings() -> Iterator[Case]:
             (B, G, sizes[1], E),
             enable_gqa=True,
         )
+
+
+def equal_sizes() -> Iterator[Case]:
+    """Yield sizes that are equal, where one axis passes for another."""
     square = ((L, 3, L, D), (L, 3, L, D), (L, 3, L, E))
     masks: tuple[Shape, ...] = ((L, L), (L,), (3, L, L))
     for shape in masks:
@@ -670,6 +425,10 @@ def crossings() -> Iterator[Case]:
     yield Case("B = H, bias", *even, mask=Mask("float", (3, 1, S)))
     yield Case("B = H, keep", *even, keep=(3, L, S), dropout_p=0.3)
     yield Case("B = H, keep by key", *even, keep=(3, 1, S))
+
+
+def dropout_masks() -> Iterator[Case]:
+    """Yield dropout masks of fewer axes, each by its own pattern of size 1."""
     kept: tuple[Shape, ...] = (
         (H, 1, S),
         (H, L, S),

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cases.table import CASES, Case, build
+from ..cases.recipe import Case, build
+from ..cases.table import CASES
 from ..judges import attention_bounds, bounds, definition
 from ..judges.control import trivial
 from ..suite.register import Trial, check

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from ..cases.table import Case, Mask, build
+from ..cases.recipe import Case, Mask, build
 from ..judges import attention_bounds, bounds, small_tiles
 from ..judges import flash_attention as judged
 from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen

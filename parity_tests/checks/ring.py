@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from ..cases.table import Case, build
+from ..cases.recipe import Case, build
 from ..judges import attention_bounds, definition
 from ..judges.small_tiles import spread
 from ..suite.register import Trial, check

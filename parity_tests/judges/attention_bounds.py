@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cases.table import Case, Inputs, build
+from ..cases.recipe import Case, Inputs, build
 from . import bounds
 from .bounds import (
     FUNCTION_ULPS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..cases.table import BY_NAME, Case, build
+from ..cases.recipe import Case, build
+from ..cases.table import BY_NAME
 from . import attention_bounds
 
 CONTROL = BY_NAME["rank 4"]

@@ -18,7 +18,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases.table import Case, Inputs, build
+from ..cases.recipe import Case, Inputs, build
 
 Numbers = NDArray[np.object_]
 # Makes a number of the kind in use out of one of mpmath's.

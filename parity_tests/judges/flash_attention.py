@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from ..cases.table import Case, build
+from ..cases.recipe import Case, build
 from ..suite.register import Trial
 from . import attention_bounds, definition
 from .control import controlled

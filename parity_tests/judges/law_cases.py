@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..cases.table import BY_NAME, Case
+from ..cases.recipe import Case
+from ..cases.table import BY_NAME
 from . import laws
 
 # One of each kind: the fuzz tests draw the rest.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases.table import Inputs
+from ..cases.recipe import Inputs
 from ..suite.register import Trial
 from ..suite.versions import ATTENTION
 from . import attention_bounds, bounds

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..cases.table import CASES, Case, build
+from ..cases.recipe import Case, build
+from ..cases.table import CASES
 from ..suite.register import Trial
 from .definition import sees
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cases.table import Case, build
+from ..cases.recipe import Case, build
 from ..suite.register import Trial
 from ..suite.versions import Version
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from ..cases.table import CASES, Case, Inputs, build
+from ..cases.recipe import Case, Inputs, build
+from ..cases.table import CASES
 from ..suite.versions import TORCH, recorded
 from . import attention_bounds, bounds
 from .control import CONTROL, trivial

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..cases.table import CASES, Case, build
+from ..cases.recipe import Case, build
+from ..cases.table import CASES
 from ..suite.versions import Version
 from . import attention_bounds
 

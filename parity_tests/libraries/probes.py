@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 import numpy_impl
 
-from ..cases.table import CASES, Case, Inputs, build
+from ..cases.recipe import Case, Inputs, build
+from ..cases.table import CASES
 from ..judges import attention_bounds, bounds, definition
 from ..judges.attention_bounds import step_bounds
 from ..report import quiet

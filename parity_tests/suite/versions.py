@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import numpy_impl
 import torch_impl
 
-from ..cases.table import Inputs
+from ..cases.recipe import Inputs
 
 # How a gradient derived by hand is asked for: the function's name, and how
 # its backward is called with the function's room, its arguments and what

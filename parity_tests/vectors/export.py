@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import TensorSpec, serialize
 
-from ..cases.table import VECTORS, Case, Inputs, build
+from ..cases.recipe import Case, Inputs, build
+from ..cases.table import VECTORS
 from ..judges import definition
 from ..judges.attention_bounds import gradient_bounds, step_bounds
 from ..report import quiet, tracked

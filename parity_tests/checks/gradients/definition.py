@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...cases.table import GRADIENT, build
+from ...cases.recipe import build
+from ...cases.table import GRADIENT
 from ...judges import definition
 from ...judges.attention_bounds import gradient_bounds, has_dtype
 from ...judges.control import controlled

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...cases.table import GRADIENT, build
+from ...cases.recipe import build
+from ...cases.table import GRADIENT
 from ...judges.attention_bounds import gradient_bounds
 from ...judges.control import controlled
 from ...judges.other_version import common, fit, right_gradients

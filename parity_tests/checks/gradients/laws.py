@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...cases.table import BY_NAME, build
+from ...cases.recipe import build
+from ...cases.table import BY_NAME
 from ...judges import attention_bounds, laws
 from ...judges.law_cases import law_cases
 from ...judges.layouts import views

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...cases.table import build
+from ...cases.recipe import build
 from ...judges.sdpa_backends import WITNESSED, controlled, testimony
 from ...suite.register import Trial, check
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...cases.closed_forms import LN3, VALUES, Value, column
-from ...cases.table import Case, build
+from ...cases.recipe import Case, build
 from ...judges.definition import at, read_by
 from ...judges.one_over_seen import STRUCTURAL, seen_by, within_one_over_seen
 from ...suite.register import Trial, check

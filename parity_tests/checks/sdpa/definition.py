@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...cases.table import CASES, build
+from ...cases.recipe import build
+from ...cases.table import CASES
 from ...judges import definition
 from ...judges.attention_bounds import has_dtype, step_bounds
 from ...judges.control import controlled

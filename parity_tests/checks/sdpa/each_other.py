@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...cases.table import CASES, build
+from ...cases.recipe import build
+from ...cases.table import CASES
 from ...judges.attention_bounds import step_bounds
 from ...judges.control import controlled
 from ...judges.other_version import common, fit, right_steps

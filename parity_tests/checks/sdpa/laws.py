@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...cases.table import build
+from ...cases.recipe import build
 from ...judges import laws
 from ...judges.law_cases import law_cases
 from ...suite.register import Trial, check

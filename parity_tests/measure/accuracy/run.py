@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from torch.nn.functional import scaled_dot_product_attention
 
-from ...cases.table import rounded
+from ...cases.draw import rounded
 from ...judges.bounds import unit_roundoff
 from ...judges.small_tiles import settings
 from ...pages import check, earlier

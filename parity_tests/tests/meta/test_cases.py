@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from parity_tests.cases.table import CASES, Case, build, subsets
+from parity_tests.cases.recipe import Case, build
+from parity_tests.cases.table import CASES, subsets
 from parity_tests.judges import (
     attention_bounds,
     bounds,
@@ -112,7 +113,8 @@ def test_the_axes_have_their_corners() -> None:
 def test_a_case_is_the_same_in_every_process() -> None:
     here = [build(case).query.tobytes().hex() for case in CASES[:9]]
     code = (
-        "from parity_tests.cases.table import CASES, build\n"
+        "from parity_tests.cases.recipe import build\n"
+        "from parity_tests.cases.table import CASES\n"
         "print([build(c).query.tobytes().hex() for c in CASES[:9]])"
     )
     command = [sys.executable, "-c", code]

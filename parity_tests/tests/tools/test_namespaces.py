@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import numpy_impl
-from parity_tests.cases.table import CASES, Case, Inputs, build
+from parity_tests.cases.recipe import Case, Inputs, build
+from parity_tests.cases.table import CASES
 from parity_tests.judges import attention_bounds, bounds
 from parity_tests.ports import namespaces
 from parity_tests.ports.check import check

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parity_tests.cases.table import Case, Inputs, Mask, build
+from parity_tests.cases.recipe import Case, Inputs, Mask, build
 from parity_tests.judges import laws
 from parity_tests.suite.register import Trial
 from parity_tests.suite.versions import NUMPY, TORCH, VERSIONS, Version

@@ -1,0 +1,221 @@
+"""A case: how one is written down, and how its arrays are drawn.
+
+`build` draws the arrays from the case's own name, so that a case is the same
+in every process and no seed can be chosen for it. A case that is renamed
+gets other numbers.
+
+Sizes are all different wherever they can be: B 2, H 6, G 3, L 5, S 7, D 4,
+E 3. With equal sizes, one head and a gradient of ones most mistakes are
+invisible.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from .draw import Array, Drawn, Shape, filled, rounded
+
+B, H, G, L, S, D, E = 2, 6, 3, 5, 7, 4, 3
+
+
+QUERY, KEY, VALUE = (B, H, L, D), (B, H, S, D), (B, H, S, E)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """How a mask is drawn.
+
+    `fill` is what stands at the forbidden places of a floating mask; a
+    boolean mask has False there. `share` is how many places are forbidden.
+    `dead` lists rows with nothing to see: "row" one, "head" one head's,
+    "all" every row. With `lengths`, the last keys of each sequence are
+    forbidden too, more of them for each further sequence.
+    """
+
+    kind: str
+    shape: Shape
+    fill: float = -np.inf
+    dead: str = ""
+    share: float = 0.4
+    lengths: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    query: Shape = QUERY
+    key: Shape = KEY
+    value: Shape = VALUE
+    dtype: str = "float32"
+    fill: str = "normal"
+    mask: Mask | None = None
+    dropout_p: float = 0.0
+    is_causal: bool = False
+    scale: float | None = None
+    enable_gqa: bool = False
+    window: tuple[int, int] | None = None
+    soft_cap: float | None = None
+    keep: Shape | None = None
+    gradient: bool = True
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The arrays and options of a case, and the sizes of its axes."""
+
+    query: Array
+    key: Array
+    value: Array
+    attn_mask: Array | None
+    dropout_p: float
+    is_causal: bool
+    scale: float | None
+    enable_gqa: bool
+    window: tuple[int, int] | None
+    soft_cap: float | None
+    keep: Array | None
+    d_output: Array
+    d_log_sum_exp: Array
+    batch: Shape
+    heads: int
+
+    @property
+    def L(self) -> int:
+        """Return the number of queries."""
+        return int(self.query.shape[-2])
+
+    @property
+    def S(self) -> int:
+        """Return the number of keys."""
+        return int(self.key.shape[-2])
+
+    @property
+    def E(self) -> int:
+        """Return the width of value."""
+        return int(self.value.shape[-1])
+
+    def without_heads(self, array: Array) -> Array:
+        """Return a tensor of (1, ...) without its axis, if none has heads."""
+        ranks = (self.query.ndim, self.key.ndim, self.value.ndim)
+        return array if max(ranks) > 2 else array[0]
+
+    def exact_scale(self) -> Any:
+        """Return the scale in mpmath's precision."""
+        if self.scale is not None:
+            return mpmath.mpf(self.scale)
+        width = self.query.shape[-1]
+        return 1 / mpmath.sqrt(width) if width else mpmath.mpf(1)
+
+    def exact_growth(self) -> Any:
+        """Return what a kept weight is multiplied by."""
+        return 1 / (1 - mpmath.mpf(self.dropout_p))
+
+    def keeps(self, index: Sequence[int]) -> bool:
+        """Return whether dropout keeps a weight: (..., h, i, j)."""
+        if self.dropout_p == 1:
+            return False
+        if self.keep is None:
+            return True
+        own = index[len(index) - self.keep.ndim :]
+        place = zip(own, self.keep.shape, strict=True)
+        return bool(self.keep[tuple(0 if n == 1 else i for i, n in place)])
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments besides query, key and value."""
+        names = ("attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
+        more = ("window", "soft_cap", "keep")
+        return {name: getattr(self, name) for name in (*names, *more)}
+
+
+@cache
+def build(case: Case) -> Inputs:
+    """Draw the arrays of a case; they are read-only."""
+    rng = np.random.default_rng(zlib.crc32(case.name.encode()))
+    batch = np.broadcast_shapes(
+        case.query[:-3], case.key[:-3], case.value[:-3]
+    )
+    heads = case.query[-3] if len(case.query) > 2 else 1
+    draw = rng.standard_normal
+    normal = Drawn(
+        draw(case.query), draw(case.key), draw(case.value), case.dtype
+    )
+    query, key, value = filled(normal, case.fill)
+    rank = max(len(case.query), len(case.key), len(case.value))
+    middle = (heads,) if rank > 2 else ()
+    table = (*batch, *middle, case.query[-2], case.key[-2])
+    keep = None
+    if case.dropout_p > 0 or case.keep is not None:
+        drawn = rng.random(table if case.keep is None else case.keep)
+        keep = np.asarray(drawn >= max(case.dropout_p, 0.3))
+    attn_mask = draw_mask(case, rng)
+    d_output = rng.standard_normal((*table[:-1], case.value[-1]))
+    d_log_sum_exp = rng.standard_normal(table[:-1])
+    d_output = rounded(d_output, case.dtype)
+    # The log-sum-exp and its gradient stay in the dtype of computation.
+    half = case.dtype in ("float16", "bfloat16")
+    wide = "float32" if half else case.dtype
+    d_log_sum_exp = rounded(d_log_sum_exp, wide)
+    for array in (query, key, value, attn_mask, keep, d_output):
+        if array is not None:
+            array.flags.writeable = False
+    return Inputs(
+        query=query,
+        key=key,
+        value=value,
+        attn_mask=attn_mask,
+        keep=keep,
+        d_output=d_output,
+        d_log_sum_exp=d_log_sum_exp,
+        dropout_p=case.dropout_p,
+        is_causal=case.is_causal,
+        scale=case.scale,
+        enable_gqa=case.enable_gqa,
+        window=case.window,
+        soft_cap=case.soft_cap,
+        batch=tuple(batch),
+        heads=heads,
+    )
+
+
+def draw_mask(case: Case, rng: np.random.Generator) -> Array | None:
+    """Draw the mask of a case by its recipe."""
+    recipe = case.mask
+    if recipe is None:
+        return None
+    forbidden = np.asarray(rng.random(recipe.shape) < recipe.share)
+    dead = np.zeros(recipe.shape, dtype=bool)
+    if recipe.dead == "row":
+        dead[..., 1, :] = True
+    elif recipe.dead == "head":
+        dead[..., 1, :, :] = True
+    elif recipe.dead == "all":
+        dead[...] = True
+    elif recipe.shape and recipe.shape[-1] > 1:
+        # Without `dead`, every row that is drawn sees its first key.
+        forbidden[..., 0] = False
+    forbidden = forbidden | dead
+    if recipe.lengths:
+        ends = S - 3 - np.arange(B)[:, None, None, None]
+        forbidden = forbidden | (np.arange(S) >= ends)
+    if recipe.kind.endswith("poison"):
+        forbidden = np.zeros(recipe.shape, dtype=bool)
+        forbidden[..., [1, 4]] = True
+    if recipe.kind in ("bool", "poison"):
+        return np.asarray(~forbidden)
+    bias = rng.standard_normal(recipe.shape)
+    filled = np.where(forbidden, recipe.fill, bias)
+    dtype = "float64" if recipe.kind == "float64" else case.dtype
+    return rounded(filled, dtype)
