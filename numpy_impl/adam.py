@@ -22,7 +22,7 @@ from .language_model import parameters, set_parameters
 
 
 class AdamW:
-    """Adam for the parameters of a model, after `count` steps.
+    """Adam for the parameters of a model, after `step_count` steps.
 
     `learning_rate` is η, `decay` is λ.
     """
@@ -39,7 +39,7 @@ class AdamW:
         self.model = model
         self.learning_rate, self.decay = learning_rate, decay
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
-        self.count = 0
+        self.step_count = 0
         zeros = {n: np.zeros_like(w) for n, w in parameters(model).items()}
         self.mean, self.square = zeros, zeros
 
@@ -54,7 +54,7 @@ class AdamW:
             g = gradients[name]
             mean[name] = self._next_mean(name, g)
             square[name] = self._next_square(name, g)
-        self.count += 1
+        self.step_count += 1
         self.mean, self.square = mean, square
         set_parameters(
             self.model, {name: self._moved(name, old[name]) for name in old}
@@ -67,20 +67,22 @@ class AdamW:
         return self.beta_2 * self.square[name] + (1 - self.beta_2) * (g * g)
 
     def _moved(self, name: str, w: Array) -> Array:
-        mean = self.mean[name] / (1 - self.beta_1**self.count)
-        square = self.square[name] / (1 - self.beta_2**self.count)
+        mean = self.mean[name] / (1 - self.beta_1**self.step_count)
+        square = self.square[name] / (1 - self.beta_2**self.step_count)
         direction: Array = mean / (np.sqrt(square) + self.epsilon)
         w = w - self.learning_rate * self.decay * w
         return w - self.learning_rate * direction
 
-    def moments(self) -> dict[str, Array]:
-        """Return both running means, by name: "mean.token"."""
+    def state_dict(self) -> dict[str, Array]:
+        """Return both running means, by name: "mean.token_embedding"."""
         mean = {f"mean.{name}": m for name, m in self.mean.items()}
         return mean | {f"square.{n}": v for n, v in self.square.items()}
 
-    def resume(self, count: int, moments: dict[str, Array]) -> None:
-        """Go on after `count` steps, from what `moments` returned then."""
-        self.count = count
+    def load_state_dict(
+        self, step_count: int, state: dict[str, Array]
+    ) -> None:
+        """Go on after `step_count` steps, from the `state_dict` of then."""
+        self.step_count = step_count
         names = list(parameters(self.model))
-        self.mean = {name: moments[f"mean.{name}"] for name in names}
-        self.square = {name: moments[f"square.{name}"] for name in names}
+        self.mean = {name: state[f"mean.{name}"] for name in names}
+        self.square = {name: state[f"square.{name}"] for name in names}

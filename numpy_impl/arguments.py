@@ -25,7 +25,7 @@ def check_arguments(
     enable_gqa: Any,
     window: Any,
     soft_cap: Any,
-    keep: Any,
+    dropout_mask: Any,
 ) -> None:
     """Check every argument of scaled_dot_product_attention.
 
@@ -38,8 +38,8 @@ def check_arguments(
     shape = scores_shape(query, key, value)
     if attn_mask is not None:
         check_mask(attn_mask, shape)
-    if keep is not None:
-        check_keep(keep, shape)
+    if dropout_mask is not None:
+        check_dropout_mask(dropout_mask, shape)
     check_dropout(dropout_p)
     if scale is not None:
         check_scale(scale, query)
@@ -50,14 +50,20 @@ def check_arguments(
 
 
 def check_arguments_backward(
-    d_output: Any, d_log_sum_exp: Any, steps: Any, dropout_p: Any, keep: Any
+    d_output: Any,
+    d_log_sum_exp: Any,
+    steps: Any,
+    dropout_p: Any,
+    dropout_mask: Any,
 ) -> None:
     """Check what comes back against what the forward pass gave.
 
     Raises TypeError or ValueError for the first that is not as expected.
     """
-    if dropout_p > 0 and keep is None:
-        raise ValueError("keep is None, expected the weights that were kept")
+    if dropout_p > 0 and dropout_mask is None:
+        raise ValueError(
+            "dropout_mask is None, expected the weights that were kept"
+        )
     for name, array, like in (
         ("d_output", d_output, steps.output),
         ("d_log_sum_exp", d_log_sum_exp, steps.log_sum_exp),
@@ -161,12 +167,14 @@ def check_mask(attn_mask: Any, shape: tuple[int, ...]) -> None:
     check_fits("attn_mask", attn_mask, shape)
 
 
-def check_keep(keep: Any, shape: tuple[int, ...]) -> None:
+def check_dropout_mask(dropout_mask: Any, shape: tuple[int, ...]) -> None:
     """Check that the weights to keep are given as booleans that fit."""
-    check_array("keep", keep)
-    if not is_boolean(keep):
-        raise TypeError(f"keep has dtype {keep.dtype}, expected bool")
-    check_fits("keep", keep, shape)
+    check_array("dropout_mask", dropout_mask)
+    if not is_boolean(dropout_mask):
+        raise TypeError(
+            f"dropout_mask has dtype {dropout_mask.dtype}, expected bool"
+        )
+    check_fits("dropout_mask", dropout_mask, shape)
 
 
 def check_fits(name: str, array: Any, shape: tuple[int, ...]) -> None:

@@ -75,7 +75,7 @@ def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
     return np.astype(array, like.dtype, copy=False)
 
 
-def beside(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
+def to_device_of(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
     """Return an array where another is: here, all are in one place."""
     return array
 

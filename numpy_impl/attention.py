@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .arrays import Array, Mask
+from .broadcasting import broadcast_backward
 from .masks import mask_scores
 from .softmax import softmax, softmax_backward
 
@@ -109,19 +108,3 @@ def attention_backward(
     d_scores = softmax_backward(d_weights, weights)
     d_query, d_key = attention_scores_backward(d_scores, query, key)
     return d_query, d_key, d_value
-
-
-def broadcast_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
-    """Return the gradient of an array of `shape` that was broadcast.
-
-    What was used many times gets the sum of what each use gives back.
-    """
-    missing = gradient.ndim - len(shape)
-    padded = (1,) * missing + tuple(shape)
-    axes = tuple(
-        axis
-        for axis, size in enumerate(padded)
-        if size == 1 and gradient.shape[axis] != 1
-    )
-    summed = np.sum(gradient, axis=axes, keepdims=True)
-    return np.reshape(summed, shape)

@@ -13,21 +13,24 @@ import numpy as np
 from .arrays import Array, Mask, uniform
 
 
-def dropout(weights: Array, dropout_p: float, keep: Mask) -> Array:
+def dropout(weights: Array, dropout_p: float, dropout_mask: Mask) -> Array:
     """Return the weights that are kept, divided by 1 - p; the others 0.
 
-    `keep` broadcasts to the weights, (..., L, S). p = 1 leaves nothing.
+    `dropout_mask` is True for the weights to keep and broadcasts to the
+    weights, (..., L, S). With p = 1 all results are 0.
     """
     if dropout_p == 1:
         return 0 * weights
-    return np.where(keep, weights / (1 - dropout_p), 0.0)
+    return np.where(dropout_mask, weights / (1 - dropout_p), 0.0)
 
 
-def dropout_backward(d_dropped: Array, dropout_p: float, keep: Mask) -> Array:
+def dropout_backward(
+    d_dropped: Array, dropout_p: float, dropout_mask: Mask
+) -> Array:
     """Return the gradient of the weights: what was kept, divided again."""
-    return dropout(d_dropped, dropout_p, keep)
+    return dropout(d_dropped, dropout_p, dropout_mask)
 
 
-def draw_keep(shape: tuple[int, ...], dropout_p: float) -> Mask:
+def draw_dropout_mask(shape: tuple[int, ...], dropout_p: float) -> Mask:
     """Draw which weights to keep, each with probability 1 - p."""
     return uniform(shape) >= dropout_p

@@ -9,9 +9,9 @@
 - Where the norms of query and key prove that no power can overflow or
   vanish, |q · k| ≤ |q| |k| (Cauchy and Schwarz), no maximum is looked for
   and none is subtracted. log₂ e is then part of the scale, and exp2, which
-  takes half the time of exp, makes the powers.
+  takes half the time of exp, makes the exponentials.
 - On the way back dO is divided by a row's denominator l, and not the
-  powers p: P = p / l, so that dV = Pᵀ dO = pᵀ (dO / l).
+  exponentials p: P = p / l, so that dV = Pᵀ dO = pᵀ (dO / l).
 
 BLAS has threads of its own, which get in the way of these. threadpoolctl,
 where it is installed, holds them back for the time of a call. Where it is
@@ -38,17 +38,17 @@ import numpy as np
 
 from .arguments import check_arguments_backward, heads, scores_shape
 from .arrays import Array, Mask, cast, is_boolean
-from .attention import broadcast_backward
+from .broadcasting import broadcast_backward
 from .flash import (
     FlashGradients,
-    Rules,
+    Visibility,
     is_empty,
-    make_rules,
+    make_visibility,
     tiles,
     tiles_in_sight,
 )
 from .merge import Partial, finite
-from .sdpa import scale_of, widen
+from .sdpa import scale_of, upcast
 
 # Threads that share the work out; the cores there are.
 THREADS = os.cpu_count() or 1
@@ -68,7 +68,7 @@ WORTH = 1
 # Scores that are worth a second thread: to wake one takes 0.1 ms.
 SHARED = 2**18
 
-Place: TypeAlias = tuple[int | slice, ...]
+Index: TypeAlias = tuple[int | slice, ...]
 
 
 def flash_attention(
@@ -88,7 +88,7 @@ def flash_attention(
     The arguments are those of `flash.flash_attention`, and so is what is
     raised.
     """
-    rules = make_rules(
+    sight = make_visibility(
         query,
         key,
         value,
@@ -100,12 +100,12 @@ def flash_attention(
         soft_cap,
         align,
     )
-    whole = grouped(query, key, value, rules)
-    found = forward(whole, query.dtype)
+    whole = grouped(query, key, value, sight)
+    result = forward(whole, query.dtype)
     shape = scores_shape(query, key, value)[:-1]
     return Partial(
-        np.reshape(found.output, (*shape, value.shape[-1])),
-        np.reshape(log_sum_exp(found), shape),
+        np.reshape(result.output, (*shape, value.shape[-1])),
+        np.reshape(log_sum_exp(result), shape),
     )
 
 
@@ -120,64 +120,66 @@ class Heads(NamedTuple):
     key: Array
     value: Array
     mask: Array | Mask | None
-    rules: Rules
+    sight: Visibility
 
 
-def grouped(query: Array, key: Array, value: Array, rules: Rules) -> Heads:
+def grouped(
+    query: Array, key: Array, value: Array, sight: Visibility
+) -> Heads:
     """Arrange the inputs, copying nothing that need not be copied."""
     H, groups = heads(query), max(heads(key), heads(value))
     *batch, L, S = scores_shape(query, key, value)
     batch = batch[:-1]
-    own = (*batch, groups, H // max(groups, 1))
+    lead = (*batch, groups, H // max(groups, 1))
 
     def alone(array: Array) -> Array:
         """Return keys or values with an axis for the heads of a group."""
         shape = (*batch, groups, *array.shape[-2:])
         return np.broadcast_to(array, shape)[..., None, :, :]
 
-    mask: Any = rules.attn_mask
+    mask: Any = sight.attn_mask
     if mask is not None:
         mask = np.broadcast_to(mask, (*batch, H, L, S))
-        mask = np.reshape(mask, (*own, L, S))
+        mask = np.reshape(mask, (*lead, L, S))
     wide = np.broadcast_to(query, (*batch, H, *query.shape[-2:]))
-    wide = np.reshape(wide, (*own, *query.shape[-2:]))
-    return Heads(wide, alone(key), alone(value), mask, rules)
+    wide = np.reshape(wide, (*lead, *query.shape[-2:]))
+    return Heads(wide, alone(key), alone(value), mask, sight)
 
 
-def some_of(whole: Heads, place: Place) -> Heads:
+def some_of(whole: Heads, index: Index) -> Heads:
     """Return some heads, (g, r, ...), with keys and values in one piece."""
-    mask = None if whole.mask is None else whole.mask[place]
+    mask = None if whole.mask is None else whole.mask[index]
     key, value = (
-        np.ascontiguousarray(widen(array[place[:-1]]))
+        np.ascontiguousarray(upcast(array[index[:-1]]))
         for array in (whole.key, whole.value)
     )
-    return Heads(whole.query[place], key, value, mask, whole.rules)
+    return Heads(whole.query[index], key, value, mask, whole.sight)
 
 
-class Found(NamedTuple):
-    """The output, (..., G, R, L, E), and a row's maximum and denominator.
+class Forward(NamedTuple):
+    """The output, (..., G, R, L, E), and a row's maximum and sum.
 
     Where no maximum was subtracted it is 0, where no key was seen -inf.
     """
 
     output: Array
-    highest: Array
-    denominator: Array
+    row_max: Array
+    row_sum: Array
 
 
-def forward(whole: Heads, dtype: Any) -> Found:
+def forward(whole: Heads, dtype: Any) -> Forward:
     """Return the attention of all heads, the output in a dtype."""
     *lead, L, _ = whole.query.shape
     E, wide = whole.value.shape[-1], wide_dtype(whole.query)
-    found = Found(
+    result = Forward(
         np.empty((*lead, L, E), dtype),
         np.empty((*lead, L), wide),
         np.empty((*lead, L), wide),
     )
 
-    def task(rows: slice, place: Place) -> None:
+    def task(rows: slice, index: Index) -> None:
         """Write what some queries of some heads gather."""
-        attend(some_of(whole, place), rows, *(a[place] for a in found))
+        attend(some_of(whole, index), rows, *(a[index] for a in result))
 
     groups, members = share_out(whole)
     places = [(*group, some) for group in groups for some in members]
@@ -185,16 +187,16 @@ def forward(whole: Heads, dtype: Any) -> Found:
     size = QUERIES * max(1, -(-L // (QUERIES * pieces)))
     # Backwards: under a causal mask the last rows see most.
     chunks = reversed(tiles(0, L, size))
-    run([partial(task, *own) for own in product(chunks, places)])
-    return found
+    run([partial(task, *some) for some in product(chunks, places)])
+    return result
 
 
 def wide_dtype(array: Array) -> Any:
     """Return the dtype of computation."""
-    return widen(array[:0]).dtype
+    return upcast(array[:0]).dtype
 
 
-def share_out(whole: Heads) -> tuple[list[Place], list[slice]]:
+def share_out(whole: Heads) -> tuple[list[Index], list[slice]]:
     """Return the places of groups, and of heads in each, for a task each.
 
     Small heads are taken together, as many as fill a tile, but not so many
@@ -212,18 +214,18 @@ def share_out(whole: Heads) -> tuple[list[Place], list[slice]]:
 
 
 def attend(
-    own: Heads,
+    share: Heads,
     rows: slice,
     output: Array,
-    highest: Array,
-    denominator: Array,
+    row_max: Array,
+    row_sum: Array,
 ) -> None:
     """Write what some of the queries gather."""
-    steepness = steepness_of(own, own.query[..., rows, :], own.value)
+    steepness = steepness_of(share, share.query[..., rows, :], share.value)
     for some in tiles(rows.start, rows.stop, QUERIES):
-        top, total, gathered = row_of_tiles(own, some, steepness)
-        highest[..., some] = top[..., 0, :]
-        denominator[..., some] = total[..., 0, :]
+        top, total, gathered = row_of_tiles(share, some, steepness)
+        row_max[..., some] = top[..., 0, :]
+        row_sum[..., some] = total[..., 0, :]
         divisor = np.where(total == 0, 1.0, total).mT
         part = output[..., some, :]
         np.divide(gathered.mT, divisor, out=part, casting="same_kind")
@@ -233,19 +235,19 @@ def attend(
 _kept = threading.local()
 
 
-def room_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
+def buffer_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
     """Return memory to write to, the same for a name in every call."""
-    size, kept, own = math.prod(shape), vars(_kept), name + dtype.char
-    if own not in kept or kept[own].size < size:
-        kept[own] = np.empty(size, dtype)
-    found: Array = kept[own][:size].reshape(shape)
-    return found
+    size, kept, key = math.prod(shape), vars(_kept), name + dtype.char
+    if key not in kept or kept[key].size < size:
+        kept[key] = np.empty(size, dtype)
+    result: Array = kept[key][:size].reshape(shape)
+    return result
 
 
 class Steepness(NamedTuple):
-    """What query is multiplied with, and the scores; powers of 2 or of e.
+    """What query is multiplied with, and the scores, for exp2 or for exp.
 
-    With powers of 2 no maximum need be subtracted.
+    With exp2 no maximum need be subtracted.
     """
 
     before: float
@@ -253,16 +255,16 @@ class Steepness(NamedTuple):
     of_two: bool
 
 
-def steepness_of(own: Heads, query: Array, *others: Array) -> Steepness:
+def steepness_of(share: Heads, query: Array, *others: Array) -> Steepness:
     """Return how scores are made, by what the norms prove of them."""
-    scale, rules = scale_of(query, own.rules.scale), own.rules
-    floating = own.mask is not None and not is_boolean(own.mask)
+    scale, sight = scale_of(query, share.sight.scale), share.sight
+    floating = share.mask is not None and not is_boolean(share.mask)
     *_, L, D = query.shape
-    S = own.key.shape[-2]
+    S = share.key.shape[-2]
     pays = L * S >= WORTH * (L + S) * D
-    if pays and rules.soft_cap is None and not floating and abs(scale) <= 1:
+    if pays and sight.soft_cap is None and not floating and abs(scale) <= 1:
         steepest = abs(scale) * math.log2(math.e)
-        for array in (query, own.key):
+        for array in (query, share.key):
             steepest *= longest(array)
         if steepest <= STEEPEST and all(map(is_moderate, others)):
             return Steepness(scale * math.log2(math.e), 1.0, True)
@@ -273,7 +275,7 @@ def steepness_of(own: Heads, query: Array, *others: Array) -> Steepness:
 
 def longest(array: Array) -> float:
     """Return the greatest norm of a row; NaN or inf is passed on."""
-    wide = widen(array)
+    wide = upcast(array)
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.vecdot(wide, wide)
     return math.sqrt(float(np.max(squares, initial=0.0)))
@@ -290,32 +292,32 @@ def is_moderate(array: Array) -> bool:
 
 
 def row_of_tiles(
-    own: Heads, rows: slice, steepness: Steepness
+    share: Heads, rows: slice, steepness: Steepness
 ) -> tuple[Array, Array, Array]:
-    """Return a row's maximum, its denominator and the sum of its values.
+    """Return a row's maximum, its sum and the sum of its values.
 
     They are (g, r, 1, n), (g, r, 1, n) and (g, r, E, n): transposed, like
     the scores.
     """
-    E = own.value.shape[-1]
-    lead, n = own.query.shape[:-2], rows.stop - rows.start
-    query = turned(own.query[..., rows, :], steepness.before)
+    E = share.value.shape[-1]
+    lead, n = share.query.shape[:-2], rows.stop - rows.start
+    query = transposed(share.query[..., rows, :], steepness.before)
     top = np.full((*lead, 1, n), -np.inf, query.dtype)
     total = np.zeros((*lead, 1, n), query.dtype)
     gathered, added = (
-        room_for(name, (*lead, E, n), query.dtype)
+        buffer_for(name, (*lead, E, n), query.dtype)
         for name in ("gathered", "added")
     )
     ones = np.ones((1, KEYS), query.dtype)
     first = True
-    all_columns = tiles_in_sight(own.rules, rows, own.key.shape[-2], KEYS)
+    all_columns = tiles_in_sight(share.sight, rows, share.key.shape[-2], KEYS)
     for columns in all_columns:
-        if not in_sight(own, rows, columns):
+        if not in_sight(share, rows, columns):
             continue
         m = columns.stop - columns.start
-        scores = room_for("scores", (*lead, m, n), query.dtype)
-        write_scores(own, query, columns, steepness, scores)
-        hide(own, rows, columns, scores)
+        scores = buffer_for("scores", (*lead, m, n), query.dtype)
+        write_scores(share, query, columns, steepness, scores)
+        hide(share, rows, columns, scores)
         if not steepness.of_two:
             higher = np.maximum(top, np.max(scores, axis=-2, keepdims=True))
             factor = np.exp(top - finite(higher))
@@ -323,10 +325,10 @@ def row_of_tiles(
             if not first:
                 gathered *= factor
             top = higher
-        write_powers(scores, top, steepness)
+        write_exponentials(scores, top, steepness)
         # A product with ones is BLAS's sum, and the faster one.
         total += ones[:, :m] @ scores
-        values = own.value[..., columns, :]
+        values = share.value[..., columns, :]
         write_values(values, scores, gathered if first else added)
         if not first:
             gathered += added
@@ -338,63 +340,65 @@ def row_of_tiles(
     return top, total, gathered
 
 
-def write_values(values: Array, powers: Array, out: Array) -> None:
+def write_values(values: Array, exponentials: Array, out: Array) -> None:
     """Write Vᵀ p, (g, r, E, n).
 
     A product of matrices adds up its terms one after the other. SUMMED of
     them at a time, and these sums then, gather fewer roundings.
     """
-    *lead, m, n = powers.shape
+    *lead, m, n = exponentials.shape
     blocks, E = m // SUMMED, values.shape[-1]
     if blocks < 2:
-        np.matmul(values.mT, powers, out=out)
+        np.matmul(values.mT, exponentials, out=out)
         return
     cut = blocks * SUMMED
     shape = (*values.shape[:-2], blocks, SUMMED, E)
     some = np.reshape(values[..., :cut, :], shape).mT
-    of_each = np.reshape(powers[..., :cut, :], (*lead, blocks, SUMMED, n))
-    sums = room_for("sums", (*lead, blocks, E, n), powers.dtype)
+    of_each = np.reshape(
+        exponentials[..., :cut, :], (*lead, blocks, SUMMED, n)
+    )
+    sums = buffer_for("sums", (*lead, blocks, E, n), exponentials.dtype)
     np.matmul(some, of_each, out=sums)
     np.add.reduce(sums, axis=-3, out=out)
     if cut < m:
-        out += values[..., cut:, :].mT @ powers[..., cut:, :]
+        out += values[..., cut:, :].mT @ exponentials[..., cut:, :]
 
 
-def turned(query: Array, factor: float) -> Array:
+def transposed(query: Array, factor: float) -> Array:
     """Return rows as columns, times a factor: (..., n, D) to (..., D, n)."""
-    wide = widen(query)
-    found = room_for("query", wide.mT.shape, wide.dtype)
-    return np.multiply(wide.mT, wide.dtype.type(factor), out=found)
+    wide = upcast(query)
+    result = buffer_for("query", wide.mT.shape, wide.dtype)
+    return np.multiply(wide.mT, wide.dtype.type(factor), out=result)
 
 
-def in_sight(own: Heads, rows: slice, columns: slice) -> bool:
+def in_sight(share: Heads, rows: slice, columns: slice) -> bool:
     """Return whether some of the queries see some of the keys."""
-    mask = None if own.mask is None else own.mask[..., rows, columns]
-    return not is_empty(own.rules, mask, rows, columns)
+    mask = None if share.mask is None else share.mask[..., rows, columns]
+    return not is_empty(share.sight, mask, rows, columns)
 
 
 def write_scores(
-    own: Heads,
+    share: Heads,
     query: Array,
     columns: slice,
     steepness: Steepness,
     scores: Array,
 ) -> None:
     """Write scale · K Qᵀ, softened if there is a cap."""
-    np.matmul(own.key[..., columns, :], query, out=scores)
+    np.matmul(share.key[..., columns, :], query, out=scores)
     if steepness.after != 1.0:
         scores *= steepness.after
-    if own.rules.soft_cap is not None:
-        cap = float(own.rules.soft_cap)
+    if share.sight.soft_cap is not None:
+        cap = float(share.sight.soft_cap)
         scores /= cap
         np.tanh(scores, out=scores)
         scores *= cap
 
 
-def hide(own: Heads, rows: slice, columns: slice, scores: Array) -> None:
+def hide(share: Heads, rows: slice, columns: slice, scores: Array) -> None:
     """Set the scores of keys that may not be seen to -inf."""
-    if own.mask is not None:
-        mask = own.mask[..., rows, columns].mT
+    if share.mask is not None:
+        mask = share.mask[..., rows, columns].mT
         if is_boolean(mask):
             seen = mask
         else:
@@ -405,14 +409,14 @@ def hide(own: Heads, rows: slice, columns: slice, scores: Array) -> None:
     # Only the last keys of a tile can lie too far right of a query, and only
     # the first too far left.
     m, n = columns.stop - columns.start, rows.stop - rows.start
-    first, rules = columns.start - rows.start - own.rules.shift, own.rules
-    if rules.right is not None:
-        cut = min(max(0, rules.right + 1 - first), m)
-        hidden = ahead(first + cut - rules.right, m - cut, n)
+    first, sight = columns.start - rows.start - share.sight.shift, share.sight
+    if sight.right is not None:
+        cut = min(max(0, sight.right + 1 - first), m)
+        hidden = ahead(first + cut - sight.right, m - cut, n)
         np.copyto(scores[..., cut:, :], -np.inf, where=hidden)
-    if rules.left is not None:
-        cut = min(max(0, n - 1 - rules.left - first), m)
-        hidden = behind(first + rules.left, cut, n)
+    if sight.left is not None:
+        cut = min(max(0, n - 1 - sight.left - first), m)
+        hidden = behind(first + sight.left, cut, n)
         np.copyto(scores[..., :cut, :], -np.inf, where=hidden)
 
 
@@ -495,8 +499,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
-def write_powers(scores: Array, top: Array, steepness: Steepness) -> None:
-    """Write the powers of scores; those of e less their row's maximum."""
+def write_exponentials(
+    scores: Array, top: Array, steepness: Steepness
+) -> None:
+    """Write the exponentials of scores, for exp less their row's maximum."""
     if steepness.of_two:
         np.exp2(scores, out=scores)
     else:
@@ -504,11 +510,11 @@ def write_powers(scores: Array, top: Array, steepness: Steepness) -> None:
         np.exp(scores, out=scores)
 
 
-def log_sum_exp(found: Found) -> Array:
+def log_sum_exp(result: Forward) -> Array:
     """Return log Σ exp of each row's scores, -inf where no key was seen."""
-    empty = found.denominator == 0
-    logs = np.log(np.where(empty, 1.0, found.denominator))
-    return np.where(empty, -np.inf, found.highest + logs)
+    empty = result.row_sum == 0
+    logs = np.log(np.where(empty, 1.0, result.row_sum))
+    return np.where(empty, -np.inf, result.row_max + logs)
 
 
 def flash_attention_backward(
@@ -530,7 +536,7 @@ def flash_attention_backward(
     The arguments are those of `flash.flash_attention_backward`, and so is
     what is raised.
     """
-    rules = make_rules(
+    sight = make_visibility(
         query,
         key,
         value,
@@ -542,7 +548,7 @@ def flash_attention_backward(
         soft_cap,
         align,
     )
-    whole = grouped(query, key, value, rules)
+    whole = grouped(query, key, value, sight)
     *lead, L, _ = whole.query.shape
     rows = np.broadcast_to(np.zeros((), wide_dtype(query)), (*lead, L))
     shape = scores_shape(query, key, value)[:-1]
@@ -570,33 +576,33 @@ def ungrouped(gradient: Array, like: Array) -> Array:
 def backward(whole: Heads, d_output: Array, d_lse: Array) -> FlashGradients:
     """Return the gradients of grouped query, key and value."""
     arrays = (whole.query, whole.key, whole.value)
-    found = FlashGradients(
+    result = FlashGradients(
         *(np.zeros(array.shape, wide_dtype(array)) for array in arrays)
     )
 
-    def task(group: Place, members: list[slice]) -> None:
+    def task(group: Index, members: list[slice]) -> None:
         """Let a group gather what each of its members gives back."""
         for some in members:
-            place = (*group, some)
-            give_back(
-                some_of(whole, place),
-                widen(d_output[place]),
-                d_lse[place],
-                found.query[place],
-                found.key[group],
-                found.value[group],
+            index = (*group, some)
+            add_gradients(
+                some_of(whole, index),
+                upcast(d_output[index]),
+                d_lse[index],
+                result.query[index],
+                result.key[group],
+                result.value[group],
             )
-        scale = scale_of(whole.query, whole.rules.scale)
-        found.query[group] *= scale
-        found.key[group] *= scale
+        scale = scale_of(whole.query, whole.sight.scale)
+        result.query[group] *= scale
+        result.key[group] *= scale
 
     groups, members = share_out(whole)
     run([partial(task, group, members) for group in groups])
-    return found
+    return result
 
 
-def give_back(
-    own: Heads,
+def add_gradients(
+    share: Heads,
     d_output: Array,
     d_lse: Array,
     d_query: Array,
@@ -605,45 +611,45 @@ def give_back(
 ) -> None:
     """Add what comes back to the gradients of query, key and value.
 
-    With powers p and a denominator l, P = p / l, and with d = dO / l
+    With exponentials p and a denominator l, P = p / l, and with d = dO / l
 
         dV = pᵀ d        dS = p ∘ (d Vᵀ - (Σ_e dO_e O_e - d_lse) / l)
     """
-    *lead, L, _ = own.query.shape
-    S, E = own.value.shape[-2:]
-    output = np.empty((*lead, L, E), own.key.dtype)
-    top, total = (np.empty((*lead, L), own.key.dtype) for _ in range(2))
-    attend(own, slice(0, L), output, top, total)
+    *lead, L, _ = share.query.shape
+    S, E = share.value.shape[-2:]
+    output = np.empty((*lead, L, E), share.key.dtype)
+    top, total = (np.empty((*lead, L), share.key.dtype) for _ in range(2))
+    attend(share, slice(0, L), output, top, total)
     total = np.where(total == 0, 1.0, total)
     inner = (np.vecdot(d_output, output) - d_lse) / total
     d = d_output / total[..., None]
-    steepness = steepness_of(own, own.query, own.value, d)
-    query = np.ascontiguousarray(widen(own.query))
-    columns_of_query = turned(query, steepness.before)
+    steepness = steepness_of(share, share.query, share.value, d)
+    query = np.ascontiguousarray(upcast(share.query))
+    columns_of_query = transposed(query, steepness.before)
     for columns in tiles(0, S, KEYS):
-        keys, values = own.key[..., columns, :], own.value[..., columns, :]
+        keys, values = share.key[..., columns, :], share.value[..., columns, :]
         for rows in tiles(0, L, QUERIES):
-            if not in_sight(own, rows, columns):
+            if not in_sight(share, rows, columns):
                 continue
             shape = (
                 *lead,
                 columns.stop - columns.start,
                 rows.stop - rows.start,
             )
-            powers, d_scores = (
-                room_for(name, shape, query.dtype)
+            exponentials, d_scores = (
+                buffer_for(name, shape, query.dtype)
                 for name in ("scores", "d_scores")
             )
             some = columns_of_query[..., rows]
-            write_scores(own, some, columns, steepness, powers)
-            slope = slope_of_cap(own, powers)
-            hide(own, rows, columns, powers)
-            write_powers(powers, top[..., None, rows], steepness)
+            write_scores(share, some, columns, steepness, exponentials)
+            slope = slope_of_cap(share, exponentials)
+            hide(share, rows, columns, exponentials)
+            write_exponentials(exponentials, top[..., None, rows], steepness)
             back = d[..., rows, :]
-            d_value[..., columns, :] += over_group(powers @ back)
+            d_value[..., columns, :] += over_group(exponentials @ back)
             np.matmul(values, back.mT, out=d_scores)
             d_scores -= inner[..., None, rows]
-            d_scores *= powers
+            d_scores *= exponentials
             if slope is not None:
                 d_scores *= slope
             d_query[..., rows, :] += d_scores.mT @ keys
@@ -660,10 +666,10 @@ def over_group(gradient: Array) -> Array:
     return summed
 
 
-def slope_of_cap(own: Heads, capped_scores: Array) -> Array | None:
+def slope_of_cap(share: Heads, capped_scores: Array) -> Array | None:
     """Return dC/dS = 1 - (C / cap)², None where there is no cap."""
-    if own.rules.soft_cap is None:
+    if share.sight.soft_cap is None:
         return None
-    tanh = capped_scores / float(own.rules.soft_cap)
+    tanh = capped_scores / float(share.sight.soft_cap)
     slope: Array = 1 - tanh * tanh
     return slope

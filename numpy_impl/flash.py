@@ -3,8 +3,8 @@
 The scores of T positions are a table of T². They are needed for a moment
 only: a tile of them is computed, put through exp, multiplied with its
 values, and forgotten. What a row keeps from tile to tile is its maximum m so
-far, the sum l of its powers and the sum o of its values times powers. For
-the next tile of scores s,
+far, the sum l of its exponentials, and the sum o of its values times those.
+For the next tile of scores s,
 
     m' = max(m, max s)
     l' = l exp(m - m') + Σ exp(s - m')
@@ -36,16 +36,23 @@ from .arguments import (
 from .arrays import Array, Mask, cast, is_boolean
 from .attention import attention_scores_backward, weighted_sum_backward
 from .masks import combine_masks, first_position
-from .merge import Partial, Running, combine, finish, finite, gather
+from .merge import (
+    Partial,
+    RunningSoftmax,
+    combine,
+    finite,
+    normalize,
+    partial_sums,
+)
 from .sdpa import (
     apply_mask,
+    cap_scores,
+    cap_scores_backward,
     repeat_heads,
     repeat_heads_backward,
     scale_of,
     scaled_scores,
-    soften,
-    soften_backward,
-    widen,
+    upcast,
 )
 
 # Queries and keys of one tile: what a cache holds, and some of each.
@@ -53,7 +60,7 @@ QUERIES = 256
 KEYS = 512
 
 
-class Rules(NamedTuple):
+class Visibility(NamedTuple):
     """What a score becomes, and which keys a query sees by its position.
 
     Query i sees the keys i + shift - left .. i + shift + right; None is no
@@ -87,7 +94,7 @@ def flash_attention(
     `is_causal` and the band of `window` into a corner, as in
     `masks.causal_mask`.
     """
-    rules = make_rules(
+    sight = make_visibility(
         query,
         key,
         value,
@@ -99,11 +106,11 @@ def flash_attention(
         soft_cap,
         align,
     )
-    found = flash_forward(query, key, value, rules)
-    return Partial(cast(found.output, query), found.log_sum_exp)
+    forward = flash_forward(query, key, value, sight)
+    return Partial(cast(forward.output, query), forward.log_sum_exp)
 
 
-def make_rules(
+def make_visibility(
     query: Array,
     key: Array,
     value: Array,
@@ -114,7 +121,7 @@ def make_rules(
     window: tuple[int, int] | None,
     soft_cap: float | None,
     align: str,
-) -> Rules:
+) -> Visibility:
     """Check every argument; return what the tiles need of them."""
     check_arguments(
         query,
@@ -134,38 +141,38 @@ def make_rules(
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(attn_mask, scale, soft_cap, left, right, shift)
+    return Visibility(attn_mask, scale, soft_cap, left, right, shift)
 
 
 class Forward(NamedTuple):
     """What comes of the way there, in the dtype of computation.
 
-    `highest` and `denominator`, (..., H, L, 1), are those of each row's
+    `row_max` and `row_sum`, (..., H, L, 1), are those of each row's
     softmax: the way back makes its weights from them, with fewer roundings
     than from the log-sum-exp.
     """
 
     output: Array
     log_sum_exp: Array
-    highest: Array
-    denominator: Array
+    row_max: Array
+    row_sum: Array
 
 
 def flash_forward(
-    query: Array, key: Array, value: Array, rules: Rules
+    query: Array, key: Array, value: Array, sight: Visibility
 ) -> Forward:
     """Return the rows of all tiles of queries, one below the other."""
     shape = scores_shape(query, key, value)
     query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
     done = [
-        row_of_tiles(query, key, value, rules, rows)
+        row_of_tiles(query, key, value, sight, rows)
         for rows in tiles(0, shape[-2], QUERIES) or [slice(0, 0)]
     ]
     return Forward(
         np.concat([row.output for row in done], axis=-2),
         np.concat([row.log_sum_exp for row in done], axis=-1),
-        np.concat([row.highest for row in done], axis=-2),
-        np.concat([row.denominator for row in done], axis=-2),
+        np.concat([row.row_max for row in done], axis=-2),
+        np.concat([row.row_sum for row in done], axis=-2),
     )
 
 
@@ -176,39 +183,39 @@ def tiles(start: int, stop: int, size: int) -> list[slice]:
 
 
 def tiles_in_sight(
-    rules: Rules, rows: slice, S: int, size: int
+    sight: Visibility, rows: slice, S: int, size: int
 ) -> list[slice]:
     """Return tiles of keys, from the first that a query sees to the last."""
     start, stop = 0, S
-    if rules.left is not None:
-        start = max(0, rows.start + rules.shift - rules.left)
-    if rules.right is not None:
-        stop = min(S, rows.stop + rules.shift + rules.right)
+    if sight.left is not None:
+        start = max(0, rows.start + sight.shift - sight.left)
+    if sight.right is not None:
+        stop = min(S, rows.stop + sight.shift + sight.right)
     return tiles(start, stop, size)
 
 
 def row_of_tiles(
-    query: Array, key: Array, value: Array, rules: Rules, rows: slice
+    query: Array, key: Array, value: Array, sight: Visibility, rows: slice
 ) -> Forward:
     """Return the attention of some of the queries over all keys."""
-    own_query = widen(query[..., rows, :])
-    running = nothing(own_query, value)
-    for columns in tiles_in_sight(rules, rows, key.shape[-2], KEYS):
-        own_key, own_value = tile_of_keys(query, key, value, columns)
-        steps = tile_steps(own_query, own_key, rules, rows, columns)
+    query_tile = upcast(query[..., rows, :])
+    running = empty_sums(query_tile, value)
+    for columns in tiles_in_sight(sight, rows, key.shape[-2], KEYS):
+        key_tile, value_tile = tile_of_keys(query, key, value, columns)
+        steps = tile_steps(query_tile, key_tile, sight, rows, columns)
         if steps is not None:
-            part = gather(steps.masked_scores, own_value)
+            part = partial_sums(steps.masked_scores, value_tile)
             running = combine(running, part)
-    output, lse = finish(running)
-    return Forward(output, lse, running.highest, running.denominator)
+    output, lse = normalize(running)
+    return Forward(output, lse, running.row_max, running.row_sum)
 
 
-def nothing(query: Array, value: Array) -> Running:
+def empty_sums(query: Array, value: Array) -> RunningSoftmax:
     """Return the sums over no key: 0, with the maximum -inf."""
     zeros = np.zeros_like(np.sum(query, axis=-1, keepdims=True))
     E = value.shape[-1]
     numerator = np.broadcast_to(zeros, (*zeros.shape[:-1], E))
-    return Running(zeros - np.inf, zeros, numerator)
+    return RunningSoftmax(zeros - np.inf, zeros, numerator)
 
 
 def tile_of_keys(
@@ -216,9 +223,9 @@ def tile_of_keys(
 ) -> tuple[Array, Array]:
     """Return some of the keys and values, with a head for each of query's."""
     H = heads(query)
-    own_key = repeat_heads(widen(key[..., columns, :]), H)
-    own_value = repeat_heads(widen(value[..., columns, :]), H)
-    return own_key, own_value
+    key_tile = repeat_heads(upcast(key[..., columns, :]), H)
+    value_tile = repeat_heads(upcast(value[..., columns, :]), H)
+    return key_tile, value_tile
 
 
 class TileSteps(NamedTuple):
@@ -229,15 +236,15 @@ class TileSteps(NamedTuple):
 
 
 def tile_steps(
-    query: Array, key: Array, rules: Rules, rows: slice, columns: slice
+    query: Array, key: Array, sight: Visibility, rows: slice, columns: slice
 ) -> TileSteps | None:
     """Return the scores of a tile, None where no key of it is seen."""
-    mask = mask_of_tile(rules.attn_mask, rows, columns)
-    if is_empty(rules, mask, rows, columns):
+    mask = mask_of_tile(sight.attn_mask, rows, columns)
+    if is_empty(sight, mask, rows, columns):
         return None
-    allowed = allowed_keys_of_tile(rules, rows, columns)
-    scores = scaled_scores(query, key, rules.scale)
-    capped_scores = soften(scores, rules.soft_cap)
+    allowed = allowed_keys_of_tile(sight, rows, columns)
+    scores = scaled_scores(query, key, sight.scale)
+    capped_scores = cap_scores(scores, sight.soft_cap)
     return TileSteps(capped_scores, apply_mask(capped_scores, mask, allowed))
 
 
@@ -255,13 +262,13 @@ def mask_of_tile(
 
 
 def is_empty(
-    rules: Rules, mask: Array | Mask | None, rows: slice, columns: slice
+    sight: Visibility, mask: Array | Mask | None, rows: slice, columns: slice
 ) -> bool:
     """Return whether no query of a tile sees any of its keys."""
-    first, last = rows.start + rules.shift, rows.stop - 1 + rules.shift
-    if rules.right is not None and columns.start > last + rules.right:
+    first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    if sight.right is not None and columns.start > last + sight.right:
         return True
-    if rules.left is not None and columns.stop - 1 < first - rules.left:
+    if sight.left is not None and columns.stop - 1 < first - sight.left:
         return True
     if mask is None:
         return False
@@ -270,17 +277,17 @@ def is_empty(
 
 
 def allowed_keys_of_tile(
-    rules: Rules, rows: slice, columns: slice
+    sight: Visibility, rows: slice, columns: slice
 ) -> Mask | None:
     """Return which keys position allows in a tile, (L, S); None is all."""
-    query = np.arange(rows.start, rows.stop)[:, None] + rules.shift
+    query = np.arange(rows.start, rows.stop)[:, None] + sight.shift
     key = np.arange(columns.start, columns.stop)[None, :]
     masks = []
-    first, last = rows.start + rules.shift, rows.stop - 1 + rules.shift
-    if rules.left is not None and columns.start < last - rules.left:
-        masks.append(key >= query - rules.left)
-    if rules.right is not None and columns.stop - 1 > first + rules.right:
-        masks.append(key <= query + rules.right)
+    first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    if sight.left is not None and columns.start < last - sight.left:
+        masks.append(key >= query - sight.left)
+    if sight.right is not None and columns.stop - 1 > first + sight.right:
+        masks.append(key <= query + sight.right)
     return combine_masks(*masks) if masks else None
 
 
@@ -312,7 +319,7 @@ def flash_attention_backward(
     has no gradient here: it would be a table of T². The arguments are those
     of the way there, and so is what is raised.
     """
-    rules = make_rules(
+    sight = make_visibility(
         query,
         key,
         value,
@@ -324,12 +331,12 @@ def flash_attention_backward(
         soft_cap,
         align,
     )
-    found = flash_forward(query, key, value, rules)
-    like = Partial(cast(found.output, query), found.log_sum_exp)
+    forward = flash_forward(query, key, value, sight)
+    like = Partial(cast(forward.output, query), forward.log_sum_exp)
     check_arguments_backward(d_output, d_log_sum_exp, like, 0.0, None)
-    inner = row_sums(d_output, found.output, d_log_sum_exp)
+    inner = row_sums(d_output, forward.output, d_log_sum_exp)
     gradients = flash_backward(
-        d_output, inner, found, query, key, value, rules
+        d_output, inner, forward, query, key, value, sight
     )
     return FlashGradients(*gradients)
 
@@ -342,7 +349,7 @@ def row_sums(
     Σ_j P_ij dP_ij = Σ_j P_ij Σ_e dO_ie V_je = Σ_e dO_ie O_ie, less what
     comes back to the log-sum-exp, as ∂lse_i/∂s_ij = P_ij.
     """
-    inner: Array = np.sum(widen(d_output) * output, axis=-1, keepdims=True)
+    inner: Array = np.sum(upcast(d_output) * output, axis=-1, keepdims=True)
     if d_log_sum_exp is not None:
         inner = inner - d_log_sum_exp[..., None]
     return inner
@@ -351,11 +358,11 @@ def row_sums(
 def flash_backward(
     d_output: Array,
     inner: Array,
-    found: Forward,
+    forward: Forward,
     query: Array,
     key: Array,
     value: Array,
-    rules: Rules,
+    sight: Visibility,
 ) -> tuple[Array, Array, Array]:
     """Return the gradients of query, key and value, tile by tile.
 
@@ -365,21 +372,21 @@ def flash_backward(
     """
     all_rows = tiles(0, query.shape[-2], QUERIES) or [slice(0, 0)]
     all_columns = tiles(0, key.shape[-2], KEYS) or [slice(0, 0)]
-    d_query = [np.zeros_like(widen(query[..., r, :])) for r in all_rows]
+    d_query = [np.zeros_like(upcast(query[..., r, :])) for r in all_rows]
     d_key, d_value = [], []
     for columns in all_columns:
-        d_key.append(np.zeros_like(widen(key[..., columns, :])))
-        d_value.append(np.zeros_like(widen(value[..., columns, :])))
+        d_key.append(np.zeros_like(upcast(key[..., columns, :])))
+        d_value.append(np.zeros_like(upcast(value[..., columns, :])))
         for number, rows in enumerate(all_rows):
             parts = tile_backward(
-                widen(d_output[..., rows, :]),
+                upcast(d_output[..., rows, :]),
                 inner[..., rows, :],
-                found.highest[..., rows, :],
-                found.denominator[..., rows, :],
+                forward.row_max[..., rows, :],
+                forward.row_sum[..., rows, :],
                 query,
                 key,
                 value,
-                rules,
+                sight,
                 rows,
                 columns,
             )
@@ -397,12 +404,12 @@ def flash_backward(
 def tile_backward(
     d_output: Array,
     inner: Array,
-    highest: Array,
-    denominator: Array,
+    row_max: Array,
+    row_sum: Array,
     query: Array,
     key: Array,
     value: Array,
-    rules: Rules,
+    sight: Visibility,
     rows: slice,
     columns: slice,
 ) -> tuple[Array, Array, Array] | None:
@@ -411,18 +418,20 @@ def tile_backward(
     P = exp(S - m) / l, dV = Pᵀ dO, dP = dO Vᵀ, dS = P ∘ (dP - inner), and
     from there on as in `sdpa`. None where no key is seen.
     """
-    own_query = widen(query[..., rows, :])
-    own_key, own_value = tile_of_keys(query, key, value, columns)
-    steps = tile_steps(own_query, own_key, rules, rows, columns)
+    query_tile = upcast(query[..., rows, :])
+    key_tile, value_tile = tile_of_keys(query, key, value, columns)
+    steps = tile_steps(query_tile, key_tile, sight, rows, columns)
     if steps is None:
         return None
-    powers = np.exp(steps.masked_scores - finite(highest))
-    weights = powers / np.where(denominator == 0, 1.0, denominator)
-    d_weights, d_value = weighted_sum_backward(d_output, weights, own_value)
+    exponentials = np.exp(steps.masked_scores - finite(row_max))
+    weights = exponentials / np.where(row_sum == 0, 1.0, row_sum)
+    d_weights, d_value = weighted_sum_backward(d_output, weights, value_tile)
     d_masked = weights * (d_weights - inner)
-    d_scores = soften_backward(d_masked, steps.capped_scores, rules.soft_cap)
+    d_scores = cap_scores_backward(
+        d_masked, steps.capped_scores, sight.soft_cap
+    )
     d_query, d_key = attention_scores_backward(
-        d_scores, own_query, own_key, scale_of(query, rules.scale)
+        d_scores, query_tile, key_tile, scale_of(query, sight.scale)
     )
     key_shape = key[..., columns, :].shape
     value_shape = value[..., columns, :].shape

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .arrays import Array, Mask
-from .attention import attention, attention_backward, broadcast_backward
+from .attention import attention, attention_backward
+from .broadcasting import broadcast_backward
 
 
-class Head:
+class AttentionHead:
     """A head of attention from width M to width E.
 
     `w_q` and `w_k` are (M, D), `w_v` is (M, E).
@@ -38,7 +39,7 @@ class Head:
         return attention(query, key, value, mask)
 
 
-class HeadGradients(NamedTuple):
+class AttentionHeadGradients(NamedTuple):
     """The gradients of a head's input, (..., T, M), and of its matrices."""
 
     x: Array
@@ -47,9 +48,9 @@ class HeadGradients(NamedTuple):
     w_v: Array
 
 
-def head_backward(
-    d_output: Array, head: Head, x: Array, mask: Mask | None = None
-) -> HeadGradients:
+def attention_head_backward(
+    d_output: Array, head: AttentionHead, x: Array, mask: Mask | None = None
+) -> AttentionHeadGradients:
     """Return the gradients of x and of the head's three matrices.
 
     q = x W_q, and so dW_q = Σ xᵀ dq over all sequences, and x, which was
@@ -62,4 +63,4 @@ def head_backward(
         broadcast_backward(x.mT @ d, w.shape)
         for d, w in ((dq, head.w_q), (dk, head.w_k), (dv, head.w_v))
     )
-    return HeadGradients(d_x, w_q, w_k, w_v)
+    return AttentionHeadGradients(d_x, w_q, w_k, w_v)

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import Array, Indices, Mask
-from .attention import broadcast_backward
+from .broadcasting import broadcast_backward
 from .layer_norm import LayerNorm, layer_norm_backward
 from .multi_head import (
-    MultiHead,
-    multi_head_backward,
+    MultiHeadAttention,
+    multi_head_attention_backward,
     project,
     project_backward,
 )
@@ -58,7 +58,7 @@ class Block:
     def __init__(
         self,
         norm_1: LayerNorm,
-        attention: MultiHead,
+        attention: MultiHeadAttention,
         norm_2: LayerNorm,
         feed_forward: FeedForward,
     ) -> None:
@@ -80,40 +80,47 @@ class LanguageModel:
     ids are (..., T), each from 0 to V - 1 (IndexError), no more of them
     than there are positions (ValueError).
 
-    `token` (V, M) has a row for each character, `position` (T, M) one for
-    each place, of which there are T. `output` (M, V) turns what comes out
-    into a score for each character; None takes the transposed `token`
-    (Press and Wolf 2017, arXiv:1608.05859).
+    `token_embedding` (V, M) has a row for each character and
+    `position_embedding` (T, M) one for each position, of which there are T.
+    `lm_head` (M, V) turns the last result into a score for each character;
+    None takes the transposed `token_embedding` (Press and Wolf 2017,
+    arXiv:1608.05859).
     """
 
     def __init__(
         self,
-        token: Array,
-        position: Array,
+        token_embedding: Array,
+        position_embedding: Array,
         blocks: list[Block],
         norm: LayerNorm,
-        output: Array | None = None,
+        lm_head: Array | None = None,
     ) -> None:
-        self.token = token
-        self.position = position
-        self.output = output
+        self.token_embedding = token_embedding
+        self.position_embedding = position_embedding
+        self.lm_head = lm_head
         self.blocks = blocks
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
         """Return the rows of characters and positions: (..., T, M)."""
-        check_ids(ids, self.token.shape[0], self.position.shape[0])
+        check_ids(
+            ids,
+            self.token_embedding.shape[0],
+            self.position_embedding.shape[0],
+        )
         T = ids.shape[-1]
         # The standard takes by a row of numbers alone.
         taken = np.reshape(
-            np.take(self.token, np.reshape(ids, (-1,)), axis=0),
-            (*ids.shape, self.token.shape[-1]),
+            np.take(self.token_embedding, np.reshape(ids, (-1,)), axis=0),
+            (*ids.shape, self.token_embedding.shape[-1]),
         )
-        return taken + self.position[:T, :]
+        return taken + self.position_embedding[:T, :]
 
     def unembed(self, x: Array) -> Array:
         """Return a score for each character: (..., T, M) to (..., T, V)."""
-        matrix = self.token.mT if self.output is None else self.output
+        matrix = (
+            self.token_embedding.mT if self.lm_head is None else self.lm_head
+        )
         return x @ matrix
 
     def __call__(self, ids: Indices) -> Array:
@@ -125,12 +132,12 @@ class LanguageModel:
 
     def weights(self, ids: Indices) -> list[Array]:
         """Return the weights of attention, (..., H, T, T), of each block."""
-        x, found = self.embed(ids), []
+        x, weights = self.embed(ids), []
         for block in self.blocks:
             steps = block.attention.steps(block.norm_1(x), is_causal=True)
-            found.append(steps.weights)
+            weights.append(steps.weights)
             x = block(x)
-        return found
+        return weights
 
 
 def check_ids(ids: Indices, V: int, T: int) -> None:
@@ -177,7 +184,7 @@ def initial_model(
     def block() -> Block:
         """Draw a block."""
         w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
-        heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
+        heads = MultiHeadAttention(H, H, w_q, w_k, w_v, w_o, scale=scale)
         first, second = matrix(M, F), matrix(F, M)
         network = FeedForward(
             first, constant(0.0, F), second, constant(0.0, M)
@@ -195,24 +202,24 @@ def constant(number: float, size: int) -> Array:
 
 
 def parameters(model: Any) -> dict[str, Array]:
-    """Return what a model learns, by name: "blocks.0.norm_1.gain"."""
-    found: dict[str, Array] = {}
+    """Return what a model learns, by name: "blocks.0.norm_1.weight"."""
+    arrays: dict[str, Array] = {}
     parts: dict[str, Any] = {}
     for name, member in vars(model).items():
         if hasattr(member, "shape"):
-            found[name] = member
+            arrays[name] = member
         elif isinstance(member, list):
             parts |= {f"{name}.{i}": part for i, part in enumerate(member)}
         elif hasattr(member, "__dict__"):
             parts[name] = member
     for name, part in parts.items():
-        found |= _prefixed(name, parameters(part))
-    return found
+        arrays |= _prefixed(name, parameters(part))
+    return arrays
 
 
-def _prefixed(name: str, arrays: dict[str, Array]) -> dict[str, Array]:
-    """Return arrays by their names in a larger whole: "name.own"."""
-    return {f"{name}.{own}": array for own, array in arrays.items()}
+def _prefixed(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return arrays by their names in a larger whole: "name.w_q"."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
 def set_parameters(model: Any, new: dict[str, Array]) -> None:
@@ -261,11 +268,13 @@ def loss_and_gradients(
     gradients |= _prefixed("norm", _named(norm))
     d_x = norm.x
     for i, block in reversed(list(enumerate(model.blocks))):
-        d_x, own = block_backward(d_x, block, inputs[i])
-        gradients |= _prefixed(f"blocks.{i}", own)
+        d_x, learned = block_backward(d_x, block, inputs[i])
+        gradients |= _prefixed(f"blocks.{i}", learned)
     embedding = embed_backward(d_x, model, ids)
-    if "token" in gradients:
-        embedding["token"] = embedding["token"] + gradients["token"]
+    if "token_embedding" in gradients:
+        embedding["token_embedding"] = (
+            embedding["token_embedding"] + gradients["token_embedding"]
+        )
     gradients |= embedding
     return loss, {name: gradients[name] for name in parameters(model)}
 
@@ -297,33 +306,38 @@ def cross_entropy_backward(logits: Array, targets: Indices) -> Array:
 def unembed_backward(
     d_logits: Array, model: LanguageModel, x: Array
 ) -> tuple[Array, dict[str, Array]]:
-    """Return the gradients of x and of `output`, or of `token` in its place.
+    """Return the gradients of x and of the matrix that made the logits.
 
-    Logits = x W, with W = tokenᵀ where there is no output of its own.
+    Logits = x W, where W is `lm_head`, or `token_embedding` transposed.
     """
-    if model.output is None:
-        d_x, d_w, _ = project_backward(d_logits, x, model.token.mT, None)
-        return d_x, {"token": d_w.mT}
-    d_x, d_w, _ = project_backward(d_logits, x, model.output, None)
+    if model.lm_head is None:
+        d_x, d_w, _ = project_backward(
+            d_logits, x, model.token_embedding.mT, None
+        )
+        return d_x, {"token_embedding": d_w.mT}
+    d_x, d_w, _ = project_backward(d_logits, x, model.lm_head, None)
     return d_x, {"output": d_w}
 
 
 def embed_backward(
     d_x: Array, model: LanguageModel, ids: Indices
 ) -> dict[str, Array]:
-    """Return the gradients of `token`, (V, M), and `position`, (T, M).
+    """Return the gradients of both embeddings, (V, M) and (T, M).
 
     A row that was taken is a product with a one-hot matrix, x = O E, and so
     dE = Oᵀ dx: a character that occurs many times gets the sum of all.
     Positions beyond those in use get 0.
     """
-    V, M = model.token.shape
+    V, M = model.token_embedding.shape
     rows = np.astype(one_hot(ids, V), d_x.dtype)
     token = np.reshape(rows, (-1, V)).mT @ np.reshape(d_x, (-1, M))
     used = broadcast_backward(d_x, d_x.shape[-2:])
-    unused = model.position.shape[0] - used.shape[0]
+    unused = model.position_embedding.shape[0] - used.shape[0]
     rest = np.zeros((unused, M), dtype=d_x.dtype)
-    return {"token": token, "position": np.concat([used, rest])}
+    return {
+        "token_embedding": token,
+        "position_embedding": np.concat([used, rest]),
+    }
 
 
 class FeedForwardGradients(NamedTuple):
@@ -365,12 +379,14 @@ def block_backward(
     network = feed_forward_backward(d_result, block.feed_forward, normal_2)
     norm_2 = layer_norm_backward(network.x, block.norm_2, h)
     d_h = d_result + norm_2.x
-    heads = multi_head_backward(d_h, block.attention, normal_1, is_causal=True)
+    heads = multi_head_attention_backward(
+        d_h, block.attention, normal_1, is_causal=True
+    )
     norm_1 = layer_norm_backward(heads.x, block.norm_1, x)
-    own = {
+    learned = {
         **_prefixed("norm_1", _named(norm_1)),
         **_prefixed("attention", _named(heads)),
         **_prefixed("norm_2", _named(norm_2)),
         **_prefixed("feed_forward", _named(network)),
     }
-    return d_h + norm_1.x, own
+    return d_h + norm_1.x, learned

@@ -1,9 +1,9 @@
 """Layer normalisation: every position's numbers are put on one scale.
 
-    y = gain ∘ (x - μ) / σ + shift
+    y = weight ∘ (x - μ) / σ + bias
 
 μ is the mean of the position's M numbers and σ² their variance, plus a tiny
-ε against a division by 0; gain and shift are learned (Ba et al. 2016,
+ε against a division by 0; weight and bias are learned (Ba et al. 2016,
 arXiv:1607.06450, equation 4).
 """
 
@@ -14,31 +14,31 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Array
-from .attention import broadcast_backward
+from .broadcasting import broadcast_backward
 
 EPSILON = 1e-5
 
 
 class LayerNorm:
-    """A layer normalisation with its `gain` and `shift`, both (M,)."""
+    """A layer normalisation with its `weight` and `bias`, both (M,)."""
 
-    def __init__(self, gain: Array, shift: Array) -> None:
-        self.gain = gain
-        self.shift = shift
+    def __init__(self, weight: Array, bias: Array) -> None:
+        self.weight = weight
+        self.bias = bias
 
     def __call__(self, x: Array) -> Array:
         """Return x on one scale: (..., M) to (..., M)."""
-        return self.gain * normalize(x) + self.shift
+        return self.weight * normalize(x) + self.bias
 
 
 def normalize(x: Array) -> Array:
     """Return x with mean 0 and deviation 1 at each position: (..., M)."""
     centred = x - np.mean(x, axis=-1, keepdims=True)
-    normal: Array = centred / deviation(x)
+    normal: Array = centred / std(x)
     return normal
 
 
-def deviation(x: Array) -> Array:
+def std(x: Array) -> Array:
     """Return σ = √(variance + ε) of each position: (..., 1)."""
     variance = np.var(x, axis=-1, keepdims=True)
     root: Array = np.sqrt(variance + EPSILON)
@@ -46,33 +46,33 @@ def deviation(x: Array) -> Array:
 
 
 class LayerNormGradients(NamedTuple):
-    """The gradients of x, (..., M), and of gain and shift, (M,)."""
+    """The gradients of x, (..., M), and of weight and bias, (M,)."""
 
     x: Array
-    gain: Array
-    shift: Array
+    weight: Array
+    bias: Array
 
 
 def layer_norm_backward(
     d_result: Array, layer: LayerNorm, x: Array
 ) -> LayerNormGradients:
-    """Return the gradients of x, gain and shift, from that of y.
+    """Return the gradients of x, weight and bias, from that of y.
 
-    With n = (x - μ) / σ and dn = gain ∘ dy,
+    With n = (x - μ) / σ and dn = weight ∘ dy,
 
         dx = (dn - mean(dn) - n mean(n ∘ dn)) / σ.
 
     The two means come from μ and σ, which every x_i is part of:
     ∂μ/∂x_i = 1/M and ∂σ/∂x_i = n_i/M. A row of dx sums to zero, as adding a
     constant to x changes nothing. Σ dy ∘ n and Σ dy over all positions are
-    the gradients of gain and shift.
+    the gradients of weight and bias.
     """
     n = normalize(x)
-    dn = layer.gain * d_result
+    dn = layer.weight * d_result
     mean = np.mean(dn, axis=-1, keepdims=True)
     along = np.mean(n * dn, axis=-1, keepdims=True)
     return LayerNormGradients(
-        (dn - mean - n * along) / deviation(x),
-        broadcast_backward(d_result * n, layer.gain.shape),
-        broadcast_backward(d_result, layer.shift.shape),
+        (dn - mean - n * along) / std(x),
+        broadcast_backward(d_result * n, layer.weight.shape),
+        broadcast_backward(d_result, layer.bias.shape),
     )

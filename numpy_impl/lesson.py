@@ -15,7 +15,7 @@ from .arrays import Array, Mask
 from .attention import attention_scores, weighted_sum
 from .averaging import averaging_weights, running_mean
 from .generator import Generator
-from .head import Head
+from .head import AttentionHead
 from .masks import causal_mask, mask_scores
 from .softmax import softmax
 
@@ -176,7 +176,7 @@ def one_head(
     x: Array, w_q: Array, w_k: Array, w_v: Array, mask: Mask | None = None
 ) -> OneHead:
     """Section 5: a complete head, step by step; exercise 2: no mask."""
-    query, key, value = Head(w_q, w_k, w_v).project(x)
+    query, key, value = AttentionHead(w_q, w_k, w_v).project(x)
     scores = attention_scores(query, key)
     masked_scores = scores if mask is None else mask_scores(scores, mask)
     weights = softmax(masked_scores)

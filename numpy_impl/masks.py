@@ -23,7 +23,7 @@ def causal_mask(L: int, S: int, align: str = "upper_left") -> Mask:
 
     Raises ValueError for any other `align`.
     """
-    query, key = positions(L, S, align)
+    query, key = query_key_positions(L, S, align)
     return key <= query
 
 
@@ -41,7 +41,7 @@ def window_mask(
     for name, radius in (("left", left), ("right", right)):
         if radius < -1:
             raise ValueError(f"{name} is {radius}, expected -1 or more")
-    query, key = positions(L, S, align)
+    query, key = query_key_positions(L, S, align)
     not_before = (left == -1) | (key >= query - left)
     not_after = (right == -1) | (key <= query + right)
     return not_before & not_after
@@ -79,7 +79,7 @@ def mask_to_bias(mask: Mask) -> Array:
     return np.where(mask, zeros, -np.inf)
 
 
-def positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:
+def query_key_positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:
     """Return where queries, (L, 1), and keys, (1, S), stand on one line."""
     query = np.arange(L)[:, None] + first_position(L, S, align)
     key = np.arange(S)[None, :]

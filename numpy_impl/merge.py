@@ -35,45 +35,45 @@ class Partial(NamedTuple):
     log_sum_exp: Array
 
 
-class Running(NamedTuple):
+class RunningSoftmax(NamedTuple):
     """The sums that a row has gathered so far, not yet divided.
 
-    `highest` (..., L, 1) is the maximum that was subtracted, `denominator`
-    (..., L, 1) the sum of the powers, `numerator` (..., L, E) that of the
-    values times their powers.
+    `row_max` (..., L, 1) is the maximum that was subtracted, `row_sum`
+    (..., L, 1) the sum of the exponentials, `numerator` (..., L, E) that of
+    the values times their exponentials.
     """
 
-    highest: Array
-    denominator: Array
+    row_max: Array
+    row_sum: Array
     numerator: Array
 
 
-def gather(scores: Array, value: Array) -> Running:
+def partial_sums(scores: Array, value: Array) -> RunningSoftmax:
     """Return the sums of one part: scores (..., L, S), value (..., S, E)."""
-    highest = np.max(scores, axis=-1, keepdims=True)
-    powers = np.exp(scores - finite(highest))
-    denominator = np.sum(powers, axis=-1, keepdims=True)
-    return Running(highest, denominator, tiled_sum(powers, value))
+    row_max = np.max(scores, axis=-1, keepdims=True)
+    exponentials = np.exp(scores - finite(row_max))
+    row_sum = np.sum(exponentials, axis=-1, keepdims=True)
+    return RunningSoftmax(row_max, row_sum, tiled_sum(exponentials, value))
 
 
-def combine(one: Running, other: Running) -> Running:
+def combine(one: RunningSoftmax, other: RunningSoftmax) -> RunningSoftmax:
     """Return the sums of two parts, both brought to the common maximum."""
-    highest = np.maximum(one.highest, other.highest)
-    factor_1 = np.exp(one.highest - finite(highest))
-    factor_2 = np.exp(other.highest - finite(highest))
-    return Running(
-        highest,
-        one.denominator * factor_1 + other.denominator * factor_2,
+    row_max = np.maximum(one.row_max, other.row_max)
+    factor_1 = np.exp(one.row_max - finite(row_max))
+    factor_2 = np.exp(other.row_max - finite(row_max))
+    return RunningSoftmax(
+        row_max,
+        one.row_sum * factor_1 + other.row_sum * factor_2,
         one.numerator * factor_1 + other.numerator * factor_2,
     )
 
 
-def finish(running: Running) -> Partial:
+def normalize(running: RunningSoftmax) -> Partial:
     """Divide; a row that has seen no key gets 0 and -inf."""
-    empty = running.highest == -np.inf
-    denominator = np.where(empty, 1.0, running.denominator)
-    lse = np.where(empty, -np.inf, running.highest + np.log(denominator))
-    return Partial(running.numerator / denominator, lse[..., 0])
+    empty = running.row_max == -np.inf
+    row_sum = np.where(empty, 1.0, running.row_sum)
+    lse = np.where(empty, -np.inf, running.row_max + np.log(row_sum))
+    return Partial(running.numerator / row_sum, lse[..., 0])
 
 
 def merge(one: Partial, other: Partial) -> Partial:
@@ -83,9 +83,11 @@ def merge(one: Partial, other: Partial) -> Partial:
     """
     parts = []
     for part in (one, other):
-        highest = part.log_sum_exp[..., None]
-        parts.append(Running(highest, np.ones_like(highest), part.output))
-    merged = finish(combine(*parts))
+        row_max = part.log_sum_exp[..., None]
+        parts.append(
+            RunningSoftmax(row_max, np.ones_like(row_max), part.output)
+        )
+    merged = normalize(combine(*parts))
     no_one, no_other = (part.log_sum_exp == -np.inf for part in (one, other))
     output = np.where(no_one[..., None], other.output, merged.output)
     output = np.where(no_other[..., None], one.output, output)
@@ -93,6 +95,6 @@ def merge(one: Partial, other: Partial) -> Partial:
     return Partial(output, np.where(no_other, one.log_sum_exp, lse))
 
 
-def finite(highest: Array) -> Array:
+def finite(row_max: Array) -> Array:
     """Return a maximum with 0 in place of -inf: -inf - (-inf) is NaN."""
-    return np.where(highest == -np.inf, 0.0, highest)
+    return np.where(row_max == -np.inf, 0.0, row_max)

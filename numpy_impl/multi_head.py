@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Array, Mask
-from .attention import broadcast_backward
+from .broadcasting import broadcast_backward
 from .sdpa import (
     Steps,
     attention_steps,
@@ -49,7 +49,7 @@ def project(x: Array, w: Array, b: Array | None) -> Array:
     return product if b is None else product + b
 
 
-class MultiHead:
+class MultiHeadAttention:
     """A layer of H heads, reading from G key/value heads, of width M.
 
     `w_q` is (M, H·D), `w_k` (N, G·D), `w_v` (N, G·E), `w_o` (H·E, M), and
@@ -133,7 +133,7 @@ class MultiHead:
         return project(merge_heads(steps.output), self.w_o, self.b_o)
 
 
-class MultiHeadGradients(NamedTuple):
+class MultiHeadAttentionGradients(NamedTuple):
     """The gradients of a layer's inputs and of its parameters.
 
     `context` is None for self-attention, a bias's that of a missing bias.
@@ -167,14 +167,14 @@ def project_backward(
     return dx, dw, db
 
 
-def multi_head_backward(
+def multi_head_attention_backward(
     d_output: Array,
-    layer: MultiHead,
+    layer: MultiHeadAttention,
     x: Array,
     context: Array | None = None,
     attn_mask: Array | Mask | None = None,
     is_causal: bool = False,
-) -> MultiHeadGradients:
+) -> MultiHeadAttentionGradients:
     """Return the gradients of a layer, from that of its output (..., L, M).
 
     The steps backwards: the output projection; the heads, whose split is
@@ -209,6 +209,6 @@ def multi_head_backward(
     d_source = from_key + from_value
     d_context = None if context is None else d_source
     d_x = d_x + d_source if context is None else d_x
-    return MultiHeadGradients(
+    return MultiHeadAttentionGradients(
         d_x, d_context, w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o
     )

@@ -33,8 +33,8 @@ def rotary_angles(T: int, D: int, offset: int = 0) -> Array:
     """
     position = np.arange(T, dtype=np.float64) + offset
     pair = np.arange(D // 2, dtype=np.float64)
-    slowness = np.exp(-2 * math.log(10000.0) / D * pair)
-    angles: Array = position[:, None] * slowness
+    inverse_frequencies = np.exp(-2 * math.log(10000.0) / D * pair)
+    angles: Array = position[:, None] * inverse_frequencies
     return angles
 
 
@@ -46,8 +46,8 @@ def rotary_half(x: Array, offset: int = 0) -> Array:
     turned vectors depends on the difference of their positions alone (Su et
     al. 2021, arXiv:2104.09864; pairs as in GPT-NeoX and Llama). D is even.
     """
-    cosine, sine = turns(x, offset)
-    return turn_half(x, cosine, sine)
+    cosine, sine = cos_sin(x, offset)
+    return rotate_half(x, cosine, sine)
 
 
 def rotary_interleaved(x: Array, offset: int = 0) -> Array:
@@ -55,11 +55,11 @@ def rotary_interleaved(x: Array, offset: int = 0) -> Array:
 
     As `rotary_half`, but entries 2i and 2i+1 are a pair, as in the paper.
     """
-    cosine, sine = turns(x, offset)
-    return turn_interleaved(x, cosine, sine)
+    cosine, sine = cos_sin(x, offset)
+    return rotate_interleaved(x, cosine, sine)
 
 
-def turns(x: Array, offset: int) -> tuple[Array, Array]:
+def cos_sin(x: Array, offset: int) -> tuple[Array, Array]:
     """Return cosine and sine of every pair's angle: each (T, D/2).
 
     Computed in float64 and then cast to x's dtype: the angle of a large
@@ -69,19 +69,19 @@ def turns(x: Array, offset: int) -> tuple[Array, Array]:
     return cast(np.cos(angles), x), cast(np.sin(angles), x)
 
 
-def turn_half(x: Array, cosine: Array, sine: Array) -> Array:
+def rotate_half(x: Array, cosine: Array, sine: Array) -> Array:
     """Turn the pairs that the two halves of x make."""
     half = x.shape[-1] // 2
     first, second = x[..., :half], x[..., half:]
-    turned = [first * cosine - second * sine, second * cosine + first * sine]
-    return np.concat(turned, axis=-1)
+    rotated = [first * cosine - second * sine, second * cosine + first * sine]
+    return np.concat(rotated, axis=-1)
 
 
-def turn_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
+def rotate_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
     """Turn the pairs that neighbours in x make."""
     first, second = x[..., 0::2], x[..., 1::2]
-    turned = [first * cosine - second * sine, second * cosine + first * sine]
-    return np.reshape(np.stack(turned, axis=-1), x.shape)
+    rotated = [first * cosine - second * sine, second * cosine + first * sine]
+    return np.reshape(np.stack(rotated, axis=-1), x.shape)
 
 
 def alibi(H: int, L: int, S: int) -> Array:
@@ -99,17 +99,17 @@ def alibi(H: int, L: int, S: int) -> Array:
     return bias
 
 
-def rotary_half_backward(d_turned: Array, offset: int = 0) -> Array:
+def rotary_half_backward(d_rotated: Array, offset: int = 0) -> Array:
     """Return the gradient of x: turned back by the same angles.
 
     A rotation's inverse is its transpose, dx = Rᵀ dy: the same rotation with
     the sign of the sine changed.
     """
-    cosine, sine = turns(d_turned, offset)
-    return turn_half(d_turned, cosine, -sine)
+    cosine, sine = cos_sin(d_rotated, offset)
+    return rotate_half(d_rotated, cosine, -sine)
 
 
-def rotary_interleaved_backward(d_turned: Array, offset: int = 0) -> Array:
+def rotary_interleaved_backward(d_rotated: Array, offset: int = 0) -> Array:
     """Return the gradient of x: turned back by the same angles."""
-    cosine, sine = turns(d_turned, offset)
-    return turn_interleaved(d_turned, cosine, -sine)
+    cosine, sine = cos_sin(d_rotated, offset)
+    return rotate_interleaved(d_rotated, cosine, -sine)

@@ -27,14 +27,14 @@ from .arrays import Array, cast
 from .flash import (
     FlashGradients,
     Forward,
-    Rules,
+    Visibility,
     flash_backward,
     flash_forward,
-    make_rules,
+    make_visibility,
     row_sums,
 )
 from .merge import Partial, merge
-from .sdpa import widen
+from .sdpa import upcast
 
 
 class Shard(NamedTuple):
@@ -58,20 +58,22 @@ def ring_attention(
     log-sum-exp, (..., H, L). The other arguments are those of
     `scaled_dot_product_attention`, and so is what is raised.
     """
-    rules = [rules_of(shard, is_causal, scale, enable_gqa) for shard in shards]
+    sight = [
+        visibility_of(shard, is_causal, scale, enable_gqa) for shard in shards
+    ]
     check_alike([shapes_of(shard) for shard in shards])
-    found = ring_forward(shards, rules)
+    results = ring_forward(shards, sight)
     return [
         Partial(cast(part.output, shard.query), part.log_sum_exp)
-        for part, shard in zip(found, shards, strict=True)
+        for part, shard in zip(results, shards, strict=True)
     ]
 
 
-def rules_of(
+def visibility_of(
     shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
-) -> Rules:
-    """Check a shard; return the rules for a rank and its own keys."""
-    rules = make_rules(
+) -> Visibility:
+    """Check a shard; return what its queries see of its own keys."""
+    sight = make_visibility(
         *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
     )
     query, key = (tuple(array.shape) for array in shard[:2])
@@ -80,15 +82,15 @@ def rules_of(
             f"key has shape {key}, expected {query[-2]} positions as query "
             f"has, {query}"
         )
-    return rules
+    return sight
 
 
 def check_alike(shapes: list[list[tuple[int, ...]]]) -> None:
     """Check that the shards of all ranks have the same shapes."""
-    for rank, found in enumerate(shapes):
-        if found != shapes[0]:
+    for rank, shape in enumerate(shapes):
+        if shape != shapes[0]:
             raise ValueError(
-                f"rank {rank} has shapes {found}, expected those of rank 0, "
+                f"rank {rank} has shapes {shape}, expected those of rank 0, "
                 f"{shapes[0]}"
             )
 
@@ -98,33 +100,37 @@ def shapes_of(shard: Shard) -> list[tuple[int, ...]]:
     return [tuple(array.shape) for array in shard]
 
 
-def rules_between(rules: Rules, rank: int, source: int) -> Rules | None:
+def visibility_between(
+    sight: Visibility, rank: int, source: int
+) -> Visibility | None:
     """Return what a rank sees of another's keys; None if nothing."""
-    if rules.right is None or source == rank:
-        return rules
-    return rules._replace(right=None) if source < rank else None
+    if sight.right is None or source == rank:
+        return sight
+    return sight._replace(right=None) if source < rank else None
 
 
-def ring_forward(shards: list[Shard], rules: list[Rules]) -> list[Partial]:
+def ring_forward(
+    shards: list[Shard], sight: list[Visibility]
+) -> list[Partial]:
     """Return each rank's attention, in the dtype of computation."""
     size = len(shards)
     held = [(shard.key, shard.value) for shard in shards]
-    found: list[Partial] = []
+    results: list[Partial] = []
     for step in range(size):
         for rank, (key, value) in enumerate(held):
             source = (rank - step) % size
-            seen = rules_between(rules[rank], rank, source)
+            seen = visibility_between(sight[rank], rank, source)
             if seen is None:
                 continue
             made = flash_forward(shards[rank].query, key, value, seen)
             part = Partial(made.output, made.log_sum_exp)
             # The first keys are a rank's own, and all see some of those.
             if step == 0:
-                found.append(part)
+                results.append(part)
             else:
-                found[rank] = merge(found[rank], part)
+                results[rank] = merge(results[rank], part)
         held = passed_on(held)
-    return found
+    return results
 
 
 def passed_on(held: list[Any]) -> list[Any]:
@@ -146,25 +152,27 @@ def ring_attention_backward(
     (..., H, L). The other arguments are those of ring_attention, and so is
     what is raised.
     """
-    rules = [rules_of(shard, is_causal, scale, enable_gqa) for shard in shards]
+    sight = [
+        visibility_of(shard, is_causal, scale, enable_gqa) for shard in shards
+    ]
     check_alike([shapes_of(shard) for shard in shards])
-    found = ring_forward(shards, rules)
+    results = ring_forward(shards, sight)
     inner = []
-    for rank, part in enumerate(found):
+    for rank, part in enumerate(results):
         d_output = d_outputs[rank]
         d_lse = None if d_log_sum_exps is None else d_log_sum_exps[rank]
         like = Partial(cast(part.output, shards[rank].query), part.log_sum_exp)
         check_arguments_backward(d_output, d_lse, like, 0.0, None)
         inner.append(row_sums(d_output, part.output, d_lse))
-    return ring_backward(d_outputs, inner, found, shards, rules)
+    return ring_backward(d_outputs, inner, results, shards, sight)
 
 
 def ring_backward(
     d_outputs: list[Array],
     inner: list[Array],
-    found: list[Partial],
+    results: list[Partial],
     shards: list[Shard],
-    rules: list[Rules],
+    sight: list[Visibility],
 ) -> list[FlashGradients]:
     """Return the gradients; those of keys and values go round with them.
 
@@ -172,7 +180,7 @@ def ring_backward(
     it stands where a row's maximum does, with a denominator of 1.
     """
     size = len(shards)
-    wide = [Shard(*map(widen, shard)) for shard in shards]
+    wide = [Shard(*map(upcast, shard)) for shard in shards]
     d_query = [np.zeros_like(shard.query) for shard in wide]
     held = [
         (key, value, np.zeros_like(key), np.zeros_like(value))
@@ -180,13 +188,13 @@ def ring_backward(
     ]
     for step in range(size):
         for rank, (key, value, d_key, d_value) in enumerate(held):
-            seen = rules_between(rules[rank], rank, (rank - step) % size)
+            seen = visibility_between(sight[rank], rank, (rank - step) % size)
             if seen is None:
                 continue
             parts = flash_backward(
                 d_outputs[rank],
                 inner[rank],
-                from_log_sum_exp(found[rank]),
+                from_log_sum_exp(results[rank]),
                 wide[rank].query,
                 key,
                 value,
@@ -205,6 +213,6 @@ def ring_backward(
 
 def from_log_sum_exp(part: Partial) -> Forward:
     """Return what flash's way back reads, with lse for the maximum."""
-    highest = part.log_sum_exp[..., None]
-    ones = np.ones_like(highest)
-    return Forward(part.output, part.log_sum_exp, highest, ones)
+    row_max = part.log_sum_exp[..., None]
+    ones = np.ones_like(row_max)
+    return Forward(part.output, part.log_sum_exp, row_max, ones)

@@ -3,7 +3,7 @@
 The order of the steps: scores = query · keyᵀ · scale; soft cap; mask;
 softmax; dropout; weighted sum of value. Names, order and defaults of the
 arguments are those of `torch.nn.functional.scaled_dot_product_attention`;
-`window`, `soft_cap` and `keep` are added at the end.
+`window`, `soft_cap` and `dropout_mask` are added at the end.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .arguments import (
 from .arrays import (
     Array,
     Mask,
-    beside,
     cast,
     is_boolean,
     is_half,
+    to_device_of,
     to_float32,
 )
 from .attention import (
     attention_scores,
     attention_scores_backward,
-    broadcast_backward,
     weighted_sum,
     weighted_sum_backward,
 )
-from .dropout import draw_keep, dropout, dropout_backward
+from .broadcasting import broadcast_backward
+from .dropout import draw_dropout_mask, dropout, dropout_backward
 from .masks import causal_mask, combine_masks, mask_scores, window_mask
 from .softmax import (
     log_sum_exp,
@@ -76,7 +76,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     window: tuple[int, int] | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
 ) -> Array:
     """Return the attention of query over key and value: (..., H, L, E).
 
@@ -98,7 +98,7 @@ def scaled_dot_product_attention(
             no bound.
         soft_cap: scores become cap · tanh(scores / cap), before the mask
             (Gemma 2, arXiv:2408.00118, section 2).
-        keep: the weights that dropout keeps, boolean, broadcasts to
+        dropout_mask: the weights that dropout keeps, boolean, broadcasts to
             (..., H, L, S). None draws them.
 
     A query with no key to see gets 0, and adds 0 to every gradient.
@@ -118,7 +118,7 @@ def scaled_dot_product_attention(
         enable_gqa,
         window,
         soft_cap,
-        keep,
+        dropout_mask,
     )
     return steps.output
 
@@ -134,7 +134,7 @@ def attention_steps(
     enable_gqa: bool = False,
     window: tuple[int, int] | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
 ) -> Steps:
     """Return every step of scaled_dot_product_attention.
 
@@ -151,25 +151,25 @@ def attention_steps(
         enable_gqa,
         window,
         soft_cap,
-        keep,
+        dropout_mask,
     )
     given = query
     shape = scores_shape(query, key, value)
-    query, key, value = (widen(array) for array in (query, key, value))
+    query, key, value = (upcast(array) for array in (query, key, value))
     key, value = (repeat_heads(a, heads(query)) for a in (key, value))
     # A batch that key or value alone has is query's from here on.
     query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
     scores = scaled_scores(query, key, scale)
-    capped_scores = soften(scores, soft_cap)
+    capped_scores = cap_scores(scores, soft_cap)
     allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
     masked_scores = apply_mask(capped_scores, attn_mask, allowed)
     weights = softmax(masked_scores)
     dropped_weights = weights
-    if dropout_p > 0 or keep is not None:
-        dropout_p = float(dropout_p)
-        keep = draw_keep(shape, dropout_p) if keep is None else keep
-        keep = beside(keep, weights)
-        dropped_weights = dropout(weights, dropout_p, keep)
+    if dropout_p > 0 and dropout_mask is None:
+        dropout_mask = draw_dropout_mask(shape, float(dropout_p))
+    if dropout_mask is not None:
+        dropout_mask = to_device_of(dropout_mask, weights)
+        dropped_weights = dropout(weights, float(dropout_p), dropout_mask)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
@@ -182,7 +182,7 @@ def attention_steps(
     )
 
 
-def widen(array: Array) -> Array:
+def upcast(array: Array) -> Array:
     """Return an array in the dtype of computation: at least float32."""
     return to_float32(array) if is_half(array) else array
 
@@ -236,7 +236,7 @@ def scaled_scores(query: Array, key: Array, scale: float | None) -> Array:
     return attention_scores(query, key, 1.0) * scale
 
 
-def soften(scores: Array, soft_cap: float | None) -> Array:
+def cap_scores(scores: Array, soft_cap: float | None) -> Array:
     """Return cap · tanh(scores / cap), which stays within ±cap."""
     if soft_cap is None:
         return scores
@@ -272,7 +272,7 @@ def apply_mask(
         bias = cast(attn_mask, scores)
         scores = mask_scores(scores + bias, bias != -np.inf)
     if allowed is not None:
-        scores = mask_scores(scores, beside(allowed, scores))
+        scores = mask_scores(scores, to_device_of(allowed, scores))
     return scores
 
 
@@ -304,7 +304,7 @@ def scaled_dot_product_attention_backward(
     enable_gqa: bool = False,
     window: tuple[int, int] | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
     d_log_sum_exp: Array | None = None,
 ) -> Gradients:
     """Return the gradients of scaled_dot_product_attention.
@@ -312,7 +312,7 @@ def scaled_dot_product_attention_backward(
     d_output is (..., H, L, E) and d_log_sum_exp, if any, (..., H, L): what
     comes back to the output and to the log-sum-exp of the masked scores.
     The other arguments are those of the forward pass, and so is what is
-    raised. Dropout needs `keep`, the same that the forward pass had.
+    raised. Dropout needs `dropout_mask`, the same that the forward pass had.
     """
     steps = attention_steps(
         query,
@@ -325,9 +325,11 @@ def scaled_dot_product_attention_backward(
         enable_gqa,
         window,
         soft_cap,
-        keep,
+        dropout_mask,
     )
-    check_arguments_backward(d_output, d_log_sum_exp, steps, dropout_p, keep)
+    check_arguments_backward(
+        d_output, d_log_sum_exp, steps, dropout_p, dropout_mask
+    )
     return attention_steps_backward(
         d_output,
         steps,
@@ -338,7 +340,7 @@ def scaled_dot_product_attention_backward(
         dropout_p,
         scale,
         soft_cap,
-        keep,
+        dropout_mask,
         d_log_sum_exp,
     )
 
@@ -353,7 +355,7 @@ def attention_steps_backward(
     dropout_p: float = 0.0,
     scale: float | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
     d_log_sum_exp: Array | None = None,
 ) -> Gradients:
     """Return the gradients, given the steps of the forward pass.
@@ -363,7 +365,7 @@ def attention_steps_backward(
     S = scale · Q Kᵀ:
 
         dV = P'ᵀ dO              dP' = dO Vᵀ
-        dP = keep ∘ dP' / (1 - p)
+        dP = dropout_mask ∘ dP' / (1 - p)
         dX = P ∘ (dP - rowsum(P ∘ dP)) + d_lse P
         dmask = dX, summed over the axes along which it was broadcast
         dS = dX ∘ (1 - (C / cap)²)
@@ -374,20 +376,20 @@ def attention_steps_backward(
     them.
     """
     H = heads(query)
-    wide_query, wide_key, wide_value = map(widen, (query, key, value))
+    wide_query, wide_key, wide_value = map(upcast, (query, key, value))
     d_weights, d_value = weighted_sum_backward(
-        widen(d_output), steps.dropped_weights, repeat_heads(wide_value, H)
+        upcast(d_output), steps.dropped_weights, repeat_heads(wide_value, H)
     )
-    if keep is not None:
-        d_weights = dropout_backward(d_weights, float(dropout_p), keep)
+    if dropout_mask is not None:
+        d_weights = dropout_backward(d_weights, float(dropout_p), dropout_mask)
     d_masked = softmax_backward(d_weights, steps.weights)
     if d_log_sum_exp is not None:
-        d_lse = widen(d_log_sum_exp)
+        d_lse = upcast(d_log_sum_exp)
         d_masked = d_masked + log_sum_exp_backward(d_lse, steps.weights)
     d_mask = None
     if attn_mask is not None and not is_boolean(attn_mask):
         d_mask = cast(broadcast_backward(d_masked, attn_mask.shape), attn_mask)
-    d_scores = soften_backward(d_masked, steps.capped_scores, soft_cap)
+    d_scores = cap_scores_backward(d_masked, steps.capped_scores, soft_cap)
     d_query, d_key = attention_scores_backward(
         d_scores,
         wide_query,
@@ -418,7 +420,7 @@ def repeat_heads_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
     return summed
 
 
-def soften_backward(
+def cap_scores_backward(
     d_capped: Array, capped_scores: Array, soft_cap: float | None
 ) -> Array:
     """Return the gradient of the scores, with C = cap · tanh(S / cap).

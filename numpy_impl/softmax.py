@@ -20,8 +20,8 @@ def softmax(x: Array) -> Array:
     A row of nothing but -inf has nothing to choose from: its weights are
     all 0 and do not sum to one.
     """
-    exponentials = np.exp(x - finite_maximum(x))
-    return exponentials / positive_sum(exponentials)
+    exponentials = np.exp(x - safe_max(x))
+    return exponentials / safe_sum(exponentials)
 
 
 def softmax_backward(d_weights: Array, weights: Array) -> Array:
@@ -39,8 +39,8 @@ def softmax_backward(d_weights: Array, weights: Array) -> Array:
 
 def log_softmax(x: Array) -> Array:
     """Return log(softmax(x)), (..., S), without ever taking log(0)."""
-    shifted = x - finite_maximum(x)
-    total = positive_sum(np.exp(shifted))
+    shifted = x - safe_max(x)
+    total = safe_sum(np.exp(shifted))
     log_weights: Array = shifted - np.log(total)
     return log_weights
 
@@ -59,9 +59,9 @@ def log_sum_exp(x: Array) -> Array:
 
     It is -inf for a row of nothing but -inf: the log of an empty sum.
     """
-    highest = finite_maximum(x)
-    total = positive_sum(np.exp(x - highest))
-    log_total = highest + np.log(total)
+    row_max = safe_max(x)
+    total = safe_sum(np.exp(x - row_max))
+    log_total = row_max + np.log(total)
     empty = np.all(x == -np.inf, axis=-1, keepdims=True)
     return np.where(empty, -np.inf, log_total)[..., 0]
 
@@ -74,7 +74,7 @@ def log_sum_exp_backward(d_log: Array, weights: Array) -> Array:
     return d_log[..., None] * weights
 
 
-def finite_maximum(x: Array) -> Array:
+def safe_max(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
     A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
@@ -82,11 +82,11 @@ def finite_maximum(x: Array) -> Array:
     """
     if x.shape[-1] == 0:
         return np.zeros((*x.shape[:-1], 1), dtype=x.dtype)
-    highest = np.max(x, axis=-1, keepdims=True)
-    return np.where(highest == -np.inf, 0.0, highest)
+    row_max = np.max(x, axis=-1, keepdims=True)
+    return np.where(row_max == -np.inf, 0.0, row_max)
 
 
-def positive_sum(exponentials: Array) -> Array:
+def safe_sum(exponentials: Array) -> Array:
     """Return the sum of each row, (..., 1), with 1 in place of 0.
 
     The sum is 0 for a row of nothing but -inf alone, and then 0/1 is the

@@ -151,7 +151,7 @@ def continue_text(model: LanguageModel, ids: Indices, steps: int) -> Indices:
     The model sees as many of the last characters as it has positions.
     """
     for _ in range(steps):
-        first = max(0, ids.shape[0] - model.position.shape[0])
+        first = max(0, ids.shape[0] - model.position_embedding.shape[0])
         seen = ids[first:]
         logits = model(seen)[-1, :]
         ids = np.concat([ids, np.argmax(logits, keepdims=True)])

@@ -20,7 +20,7 @@ from .language_model import parameters
 
 
 class AdamW:
-    """Adam for the parameters of a model, after `count` steps.
+    """Adam for the parameters of a model, after `step_count` steps.
 
     `learning_rate` is η, `decay` is λ.
     """
@@ -35,8 +35,8 @@ class AdamW:
         decay: float = 0.0,
     ) -> None:
         self.model = model
-        self.count = 0
-        self._own = torch.optim.AdamW(
+        self.step_count = 0
+        self._optimizer = torch.optim.AdamW(
             list(parameters(model).values()),
             lr=learning_rate,
             betas=(beta_1, beta_2),
@@ -51,27 +51,29 @@ class AdamW:
         """
         for name, w in parameters(self.model).items():
             w.grad = gradients[name]
-        self.count += 1
-        self._own.step()
+        self.step_count += 1
+        self._optimizer.step()
 
-    def moments(self) -> dict[str, Array]:
-        """Return a copy of both running means, by name: "mean.token"."""
+    def state_dict(self) -> dict[str, Array]:
+        """Return a copy of both running means, as "mean.token_embedding"."""
         state = {}
         for name, w in parameters(self.model).items():
             # Before the first step torch keeps nothing, which means zeros.
             zeros = {k: torch.zeros_like(w) for k in ("exp_avg", "exp_avg_sq")}
-            state[name] = zeros | self._own.state.get(w, {})
+            state[name] = zeros | self._optimizer.state.get(w, {})
         mean = {f"mean.{n}": s["exp_avg"].clone() for n, s in state.items()}
         return mean | {
             f"square.{n}": s["exp_avg_sq"].clone() for n, s in state.items()
         }
 
-    def resume(self, count: int, moments: dict[str, Array]) -> None:
-        """Go on after `count` steps, from what `moments` returned then."""
-        self.count = count
+    def load_state_dict(
+        self, step_count: int, state: dict[str, Array]
+    ) -> None:
+        """Go on after `step_count` steps, from the `state_dict` of then."""
+        self.step_count = step_count
         for name, w in parameters(self.model).items():
-            self._own.state[w] = {
-                "step": torch.tensor(float(count)),
-                "exp_avg": moments[f"mean.{name}"].clone(),
-                "exp_avg_sq": moments[f"square.{name}"].clone(),
+            self._optimizer.state[w] = {
+                "step": torch.tensor(float(step_count)),
+                "exp_avg": state[f"mean.{name}"].clone(),
+                "exp_avg_sq": state[f"square.{name}"].clone(),
             }

@@ -86,7 +86,7 @@ def cast(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return array.to(like)
 
 
-def beside(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+def to_device_of(array: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """Return an array on the device of another."""
     return array.to(like.device)
 

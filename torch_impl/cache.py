@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import torch
 
-from .arrays import Array, beside, cast
+from .arrays import Array, cast, to_device_of
 from .masks import causal_mask
 from .merge import Partial, merge
-from .sdpa import attention_steps, scaled_dot_product_attention, widen
+from .sdpa import attention_steps, scaled_dot_product_attention, upcast
 
 
 class Cache:
@@ -48,7 +48,7 @@ def cached_attention(
     """
     all_keys, all_values = cache.append(key, value)
     mask = causal_mask(query.shape[-2], cache.length, "lower_right")
-    mask = beside(mask, query)
+    mask = to_device_of(mask, query)
     return scaled_dot_product_attention(
         query, all_keys, all_values, mask, enable_gqa=True
     )
@@ -62,16 +62,16 @@ def merged_attention(
     Of the past every new query sees everything, and among the new ones
     query i sees the keys 0..i: neither part needs the other corner.
     """
-    new_query, new_key, new_value = map(widen, (query, key, value))
-    own = attention_steps(
+    new_query, new_key, new_value = map(upcast, (query, key, value))
+    present = attention_steps(
         new_query, new_key, new_value, is_causal=True, enable_gqa=True
     )
-    found = Partial(own.output, own.log_sum_exp)
+    result = Partial(present.output, present.log_sum_exp)
     if cache.key is not None and cache.value is not None:
-        past_key, past_value = widen(cache.key), widen(cache.value)
+        past_key, past_value = upcast(cache.key), upcast(cache.value)
         past = attention_steps(
             new_query, past_key, past_value, enable_gqa=True
         )
-        found = merge(Partial(past.output, past.log_sum_exp), found)
+        result = merge(Partial(past.output, past.log_sum_exp), result)
     cache.append(key, value)
-    return cast(found.output, query)
+    return cast(result.output, query)

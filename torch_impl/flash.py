@@ -3,8 +3,8 @@
 The scores of T positions are a table of T². They are needed for a moment
 only: a tile of them is computed, put through exp, multiplied with its
 values, and forgotten. What a row keeps from tile to tile is its maximum m so
-far, the sum l of its powers and the sum o of its values times powers. For
-the next tile of scores s,
+far, the sum l of its exponentials, and the sum o of its values times those.
+For the next tile of scores s,
 
     m' = max(m, max s)
     l' = l exp(m - m') + Σ exp(s - m')
@@ -35,13 +35,20 @@ from .arguments import (
 )
 from .arrays import Array, Mask, cast, is_boolean
 from .masks import combine_masks, first_position
-from .merge import Partial, Running, combine, finish, finite, gather
+from .merge import (
+    Partial,
+    RunningSoftmax,
+    combine,
+    finite,
+    normalize,
+    partial_sums,
+)
 from .sdpa import (
     apply_mask,
+    cap_scores,
     repeat_heads,
     scale_of,
-    soften,
-    widen,
+    upcast,
 )
 
 # Queries and keys of one tile: what a cache holds, and some of each.
@@ -49,7 +56,7 @@ QUERIES = 256
 KEYS = 512
 
 
-class Rules(NamedTuple):
+class Visibility(NamedTuple):
     """What a score becomes, and which keys a query sees by its position.
 
     Query i sees the keys i + shift - left .. i + shift + right; None is no
@@ -86,7 +93,7 @@ def flash_attention(
     `is_causal` and the band of `window` into a corner, as in
     `masks.causal_mask`.
     """
-    rules = make_rules(
+    sight = make_visibility(
         query,
         key,
         value,
@@ -99,11 +106,11 @@ def flash_attention(
         align,
     )
     # torch gives its Function no types.
-    found = _Flash.apply(query, key, value, rules)  # type: ignore[no-untyped-call]
-    return Partial(*found)
+    forward = _Flash.apply(query, key, value, sight)  # type: ignore[no-untyped-call]
+    return Partial(*forward)
 
 
-def make_rules(
+def make_visibility(
     query: Array,
     key: Array,
     value: Array,
@@ -114,7 +121,7 @@ def make_rules(
     window: tuple[int, int] | None,
     soft_cap: float | None,
     align: str,
-) -> Rules:
+) -> Visibility:
     """Check every argument; return what the tiles need of them."""
     check_arguments(
         query,
@@ -139,7 +146,7 @@ def make_rules(
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
     )
     right = 0 if is_causal else right
-    return Rules(
+    return Visibility(
         attn_mask,
         scale,
         soft_cap,
@@ -154,7 +161,7 @@ def _tables(query: Array, key: Array, value: Array) -> Array:
     """Return room for two of the largest tiles, each in one line."""
     shape = scores_shape(query, key, value)
     size = math.prod(shape[:-2]) * min(QUERIES, shape[-2]) * KEYS
-    return widen(query).new_empty((2, size))
+    return upcast(query).new_empty((2, size))
 
 
 class _Flash(torch.autograd.Function):
@@ -162,13 +169,13 @@ class _Flash(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: Array, key: Array, value: Array, rules: Rules
+        ctx: Any, query: Array, key: Array, value: Array, sight: Visibility
     ) -> tuple[Array, Array]:
         """Return output and log-sum-exp; keep what the way back needs."""
-        found = flash_forward(query, key, value, rules)
-        ctx.save_for_backward(query, key, value, *found)
-        ctx.rules = rules
-        return cast(found.output, query), found.log_sum_exp
+        forward = flash_forward(query, key, value, sight)
+        ctx.save_for_backward(query, key, value, *forward)
+        ctx.sight = sight
+        return cast(forward.output, query), forward.log_sum_exp
 
     @staticmethod
     def backward(
@@ -176,10 +183,10 @@ class _Flash(torch.autograd.Function):
     ) -> tuple[Array, Array, Array, None]:
         """Return the gradients of query, key and value."""
         query, key, value, *kept = ctx.saved_tensors
-        found = Forward(*kept)
-        inner = row_sums(d_output, found.output, d_log_sum_exp)
+        forward = Forward(*kept)
+        inner = row_sums(d_output, forward.output, d_log_sum_exp)
         gradients = flash_backward(
-            d_output, inner, found, query, key, value, ctx.rules
+            d_output, inner, forward, query, key, value, ctx.sight
         )
         return (*gradients, None)
 
@@ -187,19 +194,19 @@ class _Flash(torch.autograd.Function):
 class Forward(NamedTuple):
     """What comes of the way there, in the dtype of computation.
 
-    `highest` and `denominator`, (..., H, L, 1), are those of each row's
+    `row_max` and `row_sum`, (..., H, L, 1), are those of each row's
     softmax: the way back makes its weights from them, with fewer roundings
     than from the log-sum-exp.
     """
 
     output: Array
     log_sum_exp: Array
-    highest: Array
-    denominator: Array
+    row_max: Array
+    row_sum: Array
 
 
 def flash_forward(
-    query: Array, key: Array, value: Array, rules: Rules
+    query: Array, key: Array, value: Array, sight: Visibility
 ) -> Forward:
     """Return the rows of all tiles of queries, one below the other.
 
@@ -208,13 +215,13 @@ def flash_forward(
     """
     shape = scores_shape(query, key, value)
     query = query.expand((*shape[:-1], query.shape[-1]))
-    done = _unwritten(widen(query), value.shape[-1])
+    done = _unwritten(upcast(query), value.shape[-1])
     for rows in tiles(0, shape[-2], QUERIES):
-        row = row_of_tiles(query, key, value, rules, rows)
+        row = row_of_tiles(query, key, value, sight, rows)
         done.output[..., rows, :] = row.output
         done.log_sum_exp[..., rows] = row.log_sum_exp
-        done.highest[..., rows, :] = row.highest
-        done.denominator[..., rows, :] = row.denominator
+        done.row_max[..., rows, :] = row.row_max
+        done.row_sum[..., rows, :] = row.row_sum
     return done
 
 
@@ -236,39 +243,39 @@ def tiles(start: int, stop: int, size: int) -> list[slice]:
 
 
 def tiles_in_sight(
-    rules: Rules, rows: slice, S: int, size: int
+    sight: Visibility, rows: slice, S: int, size: int
 ) -> list[slice]:
     """Return tiles of keys, from the first that a query sees to the last."""
     start, stop = 0, S
-    if rules.left is not None:
-        start = max(0, rows.start + rules.shift - rules.left)
-    if rules.right is not None:
-        stop = min(S, rows.stop + rules.shift + rules.right)
+    if sight.left is not None:
+        start = max(0, rows.start + sight.shift - sight.left)
+    if sight.right is not None:
+        stop = min(S, rows.stop + sight.shift + sight.right)
     return tiles(start, stop, size)
 
 
 def row_of_tiles(
-    query: Array, key: Array, value: Array, rules: Rules, rows: slice
+    query: Array, key: Array, value: Array, sight: Visibility, rows: slice
 ) -> Forward:
     """Return the attention of some of the queries over all keys."""
-    own_query = widen(query[..., rows, :])
-    running = nothing(own_query, value)
-    for columns in tiles_in_sight(rules, rows, key.shape[-2], KEYS):
-        own_key, own_value = tile_of_keys(query, key, value, columns)
-        steps = tile_steps(own_query, own_key, rules, rows, columns)
+    query_tile = upcast(query[..., rows, :])
+    running = empty_sums(query_tile, value)
+    for columns in tiles_in_sight(sight, rows, key.shape[-2], KEYS):
+        key_tile, value_tile = tile_of_keys(query, key, value, columns)
+        steps = tile_steps(query_tile, key_tile, sight, rows, columns)
         if steps is not None:
-            part = gather(steps.masked_scores, own_value)
+            part = partial_sums(steps.masked_scores, value_tile)
             running = combine(running, part)
-    output, lse = finish(running)
-    return Forward(output, lse, running.highest, running.denominator)
+    output, lse = normalize(running)
+    return Forward(output, lse, running.row_max, running.row_sum)
 
 
-def nothing(query: Array, value: Array) -> Running:
+def empty_sums(query: Array, value: Array) -> RunningSoftmax:
     """Return the sums over no key: 0, with the maximum -inf."""
     zeros = torch.zeros_like(torch.sum(query, dim=-1, keepdim=True))
     E = value.shape[-1]
     numerator = torch.broadcast_to(zeros, (*zeros.shape[:-1], E))
-    return Running(zeros - torch.inf, zeros, numerator)
+    return RunningSoftmax(zeros - torch.inf, zeros, numerator)
 
 
 def tile_of_keys(
@@ -276,9 +283,9 @@ def tile_of_keys(
 ) -> tuple[Array, Array]:
     """Return some of the keys and values, with a head for each of query's."""
     H = heads(query)
-    own_key = repeat_heads(widen(key[..., columns, :]), H)
-    own_value = repeat_heads(widen(value[..., columns, :]), H)
-    return own_key, own_value
+    key_tile = repeat_heads(upcast(key[..., columns, :]), H)
+    value_tile = repeat_heads(upcast(value[..., columns, :]), H)
+    return key_tile, value_tile
 
 
 class TileSteps(NamedTuple):
@@ -289,24 +296,24 @@ class TileSteps(NamedTuple):
 
 
 def tile_steps(
-    query: Array, key: Array, rules: Rules, rows: slice, columns: slice
+    query: Array, key: Array, sight: Visibility, rows: slice, columns: slice
 ) -> TileSteps | None:
     """Return the scores of a tile, None where no key of it is seen."""
-    mask = mask_of_tile(rules.attn_mask, rows, columns)
-    if is_empty(rules, mask, rows, columns):
+    mask = mask_of_tile(sight.attn_mask, rows, columns)
+    if is_empty(sight, mask, rows, columns):
         return None
-    allowed = allowed_keys_of_tile(rules, rows, columns)
-    scores = _scores(query, key, rules)
-    capped_scores = soften(scores, rules.soft_cap)
+    allowed = allowed_keys_of_tile(sight, rows, columns)
+    scores = _scores(query, key, sight)
+    capped_scores = cap_scores(scores, sight.soft_cap)
     return TileSteps(capped_scores, apply_mask(capped_scores, mask, allowed))
 
 
-def _scores(query: Array, key: Array, rules: Rules) -> Array:
+def _scores(query: Array, key: Array, sight: Visibility) -> Array:
     """Return what `scaled_scores` does, written into the first table."""
-    scale = scale_of(query, rules.scale)
+    scale = scale_of(query, sight.scale)
     if abs(scale) <= 1:
-        return _product(query * scale, key, rules.tables[0])
-    return _product(query, key, rules.tables[0]).mul_(scale)
+        return _product(query * scale, key, sight.tables[0])
+    return _product(query, key, sight.tables[0]).mul_(scale)
 
 
 def _product(rows: Array, columns: Array, table: Array) -> Array:
@@ -330,13 +337,13 @@ def mask_of_tile(
 
 
 def is_empty(
-    rules: Rules, mask: Array | Mask | None, rows: slice, columns: slice
+    sight: Visibility, mask: Array | Mask | None, rows: slice, columns: slice
 ) -> bool:
     """Return whether no query of a tile sees any of its keys."""
-    first, last = rows.start + rules.shift, rows.stop - 1 + rules.shift
-    if rules.right is not None and columns.start > last + rules.right:
+    first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    if sight.right is not None and columns.start > last + sight.right:
         return True
-    if rules.left is not None and columns.stop - 1 < first - rules.left:
+    if sight.left is not None and columns.stop - 1 < first - sight.left:
         return True
     if mask is None:
         return False
@@ -345,17 +352,17 @@ def is_empty(
 
 
 def allowed_keys_of_tile(
-    rules: Rules, rows: slice, columns: slice
+    sight: Visibility, rows: slice, columns: slice
 ) -> Mask | None:
     """Return which keys position allows in a tile, (L, S); None is all."""
-    query = torch.arange(rows.start, rows.stop)[:, None] + rules.shift
+    query = torch.arange(rows.start, rows.stop)[:, None] + sight.shift
     key = torch.arange(columns.start, columns.stop)[None, :]
     masks = []
-    first, last = rows.start + rules.shift, rows.stop - 1 + rules.shift
-    if rules.left is not None and columns.start < last - rules.left:
-        masks.append(key >= query - rules.left)
-    if rules.right is not None and columns.stop - 1 > first + rules.right:
-        masks.append(key <= query + rules.right)
+    first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    if sight.left is not None and columns.start < last - sight.left:
+        masks.append(key >= query - sight.left)
+    if sight.right is not None and columns.stop - 1 > first + sight.right:
+        masks.append(key <= query + sight.right)
     return combine_masks(*masks) if masks else None
 
 
@@ -367,7 +374,7 @@ def row_sums(
     Σ_j P_ij dP_ij = Σ_j P_ij Σ_e dO_ie V_je = Σ_e dO_ie O_ie, less what
     comes back to the log-sum-exp, as ∂lse_i/∂s_ij = P_ij.
     """
-    inner: Array = torch.sum(widen(d_output) * output, dim=-1, keepdim=True)
+    inner: Array = torch.sum(upcast(d_output) * output, dim=-1, keepdim=True)
     if d_log_sum_exp is not None:
         inner = inner - d_log_sum_exp[..., None]
     return inner
@@ -376,11 +383,11 @@ def row_sums(
 def flash_backward(
     d_output: Array,
     inner: Array,
-    found: Forward,
+    forward: Forward,
     query: Array,
     key: Array,
     value: Array,
-    rules: Rules,
+    sight: Visibility,
 ) -> tuple[Array, Array, Array]:
     """Return the gradients of query, key and value, tile by tile.
 
@@ -395,14 +402,14 @@ def flash_backward(
     for columns in tiles(0, key.shape[-2], KEYS):
         for rows in tiles(0, query.shape[-2], QUERIES):
             parts = tile_backward(
-                widen(d_output[..., rows, :]),
+                upcast(d_output[..., rows, :]),
                 inner[..., rows, :],
-                found.highest[..., rows, :],
-                found.denominator[..., rows, :],
+                forward.row_max[..., rows, :],
+                forward.row_sum[..., rows, :],
                 query,
                 key,
                 value,
-                rules,
+                sight,
                 rows,
                 columns,
             )
@@ -416,12 +423,12 @@ def flash_backward(
 def tile_backward(
     d_output: Array,
     inner: Array,
-    highest: Array,
-    denominator: Array,
+    row_max: Array,
+    row_sum: Array,
     query: Array,
     key: Array,
     value: Array,
-    rules: Rules,
+    sight: Visibility,
     rows: slice,
     columns: slice,
 ) -> tuple[Array, Array, Array] | None:
@@ -430,28 +437,30 @@ def tile_backward(
     P = exp(S - m) / l, dV = Pᵀ dO, dP = dO Vᵀ, dS = P ∘ (dP - inner), and
     from there on as in `sdpa`. None where no key is seen.
     """
-    own_query = widen(query[..., rows, :])
+    query_tile = upcast(query[..., rows, :])
     # As on the way there: what is written over has all axes from the start.
-    own_query = own_query.expand((*d_output.shape[:-1], query.shape[-1]))
-    own_key, own_value = tile_of_keys(query, key, value, columns)
-    steps = tile_steps(own_query, own_key, rules, rows, columns)
+    query_tile = query_tile.expand((*d_output.shape[:-1], query.shape[-1]))
+    key_tile, value_tile = tile_of_keys(query, key, value, columns)
+    steps = tile_steps(query_tile, key_tile, sight, rows, columns)
     if steps is None:
         return None
     tanh = None
-    if rules.soft_cap is not None:
-        tanh = steps.capped_scores / float(rules.soft_cap)
+    if sight.soft_cap is not None:
+        tanh = steps.capped_scores / float(sight.soft_cap)
     # From here on the tables are written over.
-    powers = steps.masked_scores.sub_(finite(highest)).exp_()
-    weights = powers.div_(torch.where(denominator == 0, 1.0, denominator))
-    d_weights = _product(d_output, own_value, rules.tables[1])
+    exponentials = steps.masked_scores.sub_(finite(row_max)).exp_()
+    weights = exponentials.div_(torch.where(row_sum == 0, 1.0, row_sum))
+    d_weights = _product(d_output, value_tile, sight.tables[1])
     d_value = weights.mT @ d_output
     d_scores = d_weights.sub_(inner).mul_(weights)
     if tanh is not None:
         d_scores = d_scores * (1 - tanh * tanh)
-    scale = scale_of(query, rules.scale)
+    scale = scale_of(query, sight.scale)
     return (
-        _sum_to(scale * (d_scores @ own_key), query[..., rows, :].shape),
-        _sum_to(scale * (d_scores.mT @ own_query), key[..., columns, :].shape),
+        _sum_to(scale * (d_scores @ key_tile), query[..., rows, :].shape),
+        _sum_to(
+            scale * (d_scores.mT @ query_tile), key[..., columns, :].shape
+        ),
         _sum_to(d_value, value[..., columns, :].shape),
     )
 

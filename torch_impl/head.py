@@ -14,7 +14,7 @@ from .arrays import Array, Mask
 from .attention import attention
 
 
-class Head(nn.Module):
+class AttentionHead(nn.Module):
     """A head of attention from width M to width E.
 
     `w_q` and `w_k` are (M, D), `w_v` is (M, E).

@@ -19,7 +19,7 @@ from torch import nn
 
 from .arrays import Array, Indices, Mask
 from .layer_norm import LayerNorm
-from .multi_head import MultiHead, project
+from .multi_head import MultiHeadAttention, project
 from .softmax import log_softmax
 
 
@@ -54,7 +54,7 @@ class Block(nn.Module):
     def __init__(
         self,
         norm_1: LayerNorm,
-        attention: MultiHead,
+        attention: MultiHeadAttention,
         norm_2: LayerNorm,
         feed_forward: FeedForward,
     ) -> None:
@@ -77,38 +77,45 @@ class LanguageModel(nn.Module):
     ids are (..., T), each from 0 to V - 1 (IndexError), no more of them
     than there are positions (ValueError).
 
-    `token` (V, M) has a row for each character, `position` (T, M) one for
-    each place, of which there are T. `output` (M, V) turns what comes out
-    into a score for each character; None takes the transposed `token`
-    (Press and Wolf 2017, arXiv:1608.05859).
+    `token_embedding` (V, M) has a row for each character and
+    `position_embedding` (T, M) one for each position, of which there are T.
+    `lm_head` (M, V) turns the last result into a score for each character;
+    None takes the transposed `token_embedding` (Press and Wolf 2017,
+    arXiv:1608.05859).
     """
 
     def __init__(
         self,
-        token: Array,
-        position: Array,
+        token_embedding: Array,
+        position_embedding: Array,
         blocks: list[Block],
         norm: LayerNorm,
-        output: Array | None = None,
+        lm_head: Array | None = None,
     ) -> None:
         super().__init__()
-        self.token = nn.Parameter(token)
-        self.position = nn.Parameter(position)
-        self.output = None if output is None else nn.Parameter(output)
+        self.token_embedding = nn.Parameter(token_embedding)
+        self.position_embedding = nn.Parameter(position_embedding)
+        self.lm_head = None if lm_head is None else nn.Parameter(lm_head)
         # Any: torch does not know what its list of modules holds.
         self.blocks: Any = nn.ModuleList(blocks)
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
         """Return the rows of characters and positions: (..., T, M)."""
-        check_ids(ids, self.token.shape[0], self.position.shape[0])
+        check_ids(
+            ids,
+            self.token_embedding.shape[0],
+            self.position_embedding.shape[0],
+        )
         T = ids.shape[-1]
-        taken: Array = self.token[ids]
-        return taken + self.position[:T, :]
+        taken: Array = self.token_embedding[ids]
+        return taken + self.position_embedding[:T, :]
 
     def unembed(self, x: Array) -> Array:
         """Return a score for each character: (..., T, M) to (..., T, V)."""
-        matrix = self.token.mT if self.output is None else self.output
+        matrix = (
+            self.token_embedding.mT if self.lm_head is None else self.lm_head
+        )
         return x @ matrix
 
     def forward(self, ids: Indices) -> Array:
@@ -120,12 +127,12 @@ class LanguageModel(nn.Module):
 
     def weights(self, ids: Indices) -> list[Array]:
         """Return the weights of attention, (..., H, T, T), of each block."""
-        x, found = self.embed(ids), []
+        x, weights = self.embed(ids), []
         for block in self.blocks:
             steps = block.attention.steps(block.norm_1(x), is_causal=True)
-            found.append(steps.weights)
+            weights.append(steps.weights)
             x = block(x)
-        return found
+        return weights
 
 
 def check_ids(ids: Indices, V: int, T: int) -> None:
@@ -172,7 +179,7 @@ def initial_model(
     def block() -> Block:
         """Draw a block."""
         w_q, w_k, w_v, w_o = (matrix(M, M) for _ in range(4))
-        heads = MultiHead(H, H, w_q, w_k, w_v, w_o, scale=scale)
+        heads = MultiHeadAttention(H, H, w_q, w_k, w_v, w_o, scale=scale)
         first, second = matrix(M, F), matrix(F, M)
         network = FeedForward(
             first, constant(0.0, F), second, constant(0.0, M)
@@ -190,7 +197,7 @@ def constant(number: float, size: int) -> Array:
 
 
 def parameters(model: Any) -> dict[str, Array]:
-    """Return what a model learns, by name: "blocks.0.norm_1.gain".
+    """Return what a model learns, by name: "blocks.0.norm_1.weight".
 
     These are the parameters themselves: training changes them in place.
     """
@@ -203,9 +210,9 @@ def set_parameters(model: Any, new: dict[str, Array]) -> None:
     Each parameter stays the same object, since an optimiser holds it, and
     gets a copy, since an optimiser writes into it.
     """
-    own = parameters(model)
+    current = parameters(model)
     for name, array in new.items():
-        own[name].data = array.detach().clone()
+        current[name].data = array.detach().clone()
 
 
 def cross_entropy(logits: Array, targets: Indices) -> Array:

@@ -1,9 +1,9 @@
 """Layer normalisation: every position's numbers are put on one scale.
 
-    y = gain ∘ (x - μ) / σ + shift
+    y = weight ∘ (x - μ) / σ + bias
 
 μ is the mean of the position's M numbers and σ² their variance, plus a tiny
-ε against a division by 0; gain and shift are learned (Ba et al. 2016,
+ε against a division by 0; weight and bias are learned (Ba et al. 2016,
 arXiv:1607.06450, equation 4).
 """
 
@@ -18,26 +18,26 @@ EPSILON = 1e-5
 
 
 class LayerNorm(nn.Module):
-    """A layer normalisation with its `gain` and `shift`, both (M,)."""
+    """A layer normalisation with its `weight` and `bias`, both (M,)."""
 
-    def __init__(self, gain: Array, shift: Array) -> None:
+    def __init__(self, weight: Array, bias: Array) -> None:
         super().__init__()
-        self.gain = nn.Parameter(gain)
-        self.shift = nn.Parameter(shift)
+        self.weight = nn.Parameter(weight)
+        self.bias = nn.Parameter(bias)
 
     def forward(self, x: Array) -> Array:
         """Return x on one scale: (..., M) to (..., M)."""
-        return self.gain * normalize(x) + self.shift
+        return self.weight * normalize(x) + self.bias
 
 
 def normalize(x: Array) -> Array:
     """Return x with mean 0 and deviation 1 at each position: (..., M)."""
     centred = x - torch.mean(x, dim=-1, keepdim=True)
-    normal: Array = centred / deviation(x)
+    normal: Array = centred / std(x)
     return normal
 
 
-def deviation(x: Array) -> Array:
+def std(x: Array) -> Array:
     """Return σ = √(variance + ε) of each position: (..., 1)."""
     variance = torch.var(x, dim=-1, keepdim=True, correction=0)
     root: Array = torch.sqrt(variance + EPSILON)

@@ -34,51 +34,49 @@ class Partial(NamedTuple):
     log_sum_exp: Array
 
 
-class Running(NamedTuple):
+class RunningSoftmax(NamedTuple):
     """The sums that a row has gathered so far, not yet divided.
 
-    `highest` (..., L, 1) is the maximum that was subtracted, `denominator`
-    (..., L, 1) the sum of the powers, `numerator` (..., L, E) that of the
-    values times their powers.
+    `row_max` (..., L, 1) is the maximum that was subtracted, `row_sum`
+    (..., L, 1) the sum of the exponentials, `numerator` (..., L, E) that of
+    the values times their exponentials.
     """
 
-    highest: Array
-    denominator: Array
+    row_max: Array
+    row_sum: Array
     numerator: Array
 
 
-def gather(scores: Array, value: Array) -> Running:
+def partial_sums(scores: Array, value: Array) -> RunningSoftmax:
     """Return the sums of one part: scores (..., L, S), value (..., S, E).
 
-    The powers take the place of the scores: a new tensor would cost as much
-    as what is written to it.
+    The exponentials take the place of the scores: a new tensor would cost as
+    much as what is written to it.
     """
-    highest = torch.amax(scores, dim=-1, keepdim=True)
-    powers = scores.sub_(finite(highest)).exp_()
-    denominator = torch.sum(powers, dim=-1, keepdim=True)
-    return Running(highest, denominator, powers @ value)
+    row_max = torch.amax(scores, dim=-1, keepdim=True)
+    exponentials = scores.sub_(finite(row_max)).exp_()
+    row_sum = torch.sum(exponentials, dim=-1, keepdim=True)
+    return RunningSoftmax(row_max, row_sum, exponentials @ value)
 
 
-def combine(one: Running, other: Running) -> Running:
+def combine(one: RunningSoftmax, other: RunningSoftmax) -> RunningSoftmax:
     """Return the sums of two parts, both brought to the common maximum."""
-    highest = torch.maximum(one.highest, other.highest)
-    factor_1 = torch.exp(one.highest - finite(highest))
-    factor_2 = torch.exp(other.highest - finite(highest))
-    return Running(
-        highest,
-        one.denominator * factor_1 + other.denominator * factor_2,
+    row_max = torch.maximum(one.row_max, other.row_max)
+    factor_1 = torch.exp(one.row_max - finite(row_max))
+    factor_2 = torch.exp(other.row_max - finite(row_max))
+    return RunningSoftmax(
+        row_max,
+        one.row_sum * factor_1 + other.row_sum * factor_2,
         one.numerator * factor_1 + other.numerator * factor_2,
     )
 
 
-def finish(running: Running) -> Partial:
+def normalize(running: RunningSoftmax) -> Partial:
     """Divide; a row that has seen no key gets 0 and -inf."""
-    empty = running.highest == -torch.inf
-    denominator = torch.where(empty, 1.0, running.denominator)
-    lse = torch.where(
-        empty, -torch.inf, running.highest + torch.log(denominator)
-    )
-    return Partial(running.numerator / denominator, lse[..., 0])
+    empty = running.row_max == -torch.inf
+    row_sum = torch.where(empty, 1.0, running.row_sum)
+    lse = torch.where(empty, -torch.inf, running.row_max + torch.log(row_sum))
+    return Partial(running.numerator / row_sum, lse[..., 0])
 
 
 def merge(one: Partial, other: Partial) -> Partial:
@@ -88,9 +86,11 @@ def merge(one: Partial, other: Partial) -> Partial:
     """
     parts = []
     for part in (one, other):
-        highest = part.log_sum_exp[..., None]
-        parts.append(Running(highest, torch.ones_like(highest), part.output))
-    merged = finish(combine(*parts))
+        row_max = part.log_sum_exp[..., None]
+        parts.append(
+            RunningSoftmax(row_max, torch.ones_like(row_max), part.output)
+        )
+    merged = normalize(combine(*parts))
     no_one, no_other = (
         part.log_sum_exp == -torch.inf for part in (one, other)
     )
@@ -100,6 +100,6 @@ def merge(one: Partial, other: Partial) -> Partial:
     return Partial(output, torch.where(no_other, one.log_sum_exp, lse))
 
 
-def finite(highest: Array) -> Array:
+def finite(row_max: Array) -> Array:
     """Return a maximum with 0 in place of -inf: -inf - (-inf) is NaN."""
-    return torch.where(highest == -torch.inf, 0.0, highest)
+    return torch.where(row_max == -torch.inf, 0.0, row_max)

@@ -43,7 +43,7 @@ def project(x: Array, w: Array, b: Array | None) -> Array:
     return product if b is None else product + b
 
 
-class MultiHead(nn.Module):
+class MultiHeadAttention(nn.Module):
     """A layer of H heads, reading from G key/value heads, of width M.
 
     `w_q` is (M, H·D), `w_k` (N, G·D), `w_v` (N, G·E), `w_o` (H·E, M), and

@@ -33,8 +33,8 @@ def rotary_angles(T: int, D: int, offset: int = 0) -> Array:
     """
     position = torch.arange(T, dtype=torch.float64) + offset
     pair = torch.arange(D // 2, dtype=torch.float64)
-    slowness = torch.exp(-2 * math.log(10000.0) / D * pair)
-    angles: Array = position[:, None] * slowness
+    inverse_frequencies = torch.exp(-2 * math.log(10000.0) / D * pair)
+    angles: Array = position[:, None] * inverse_frequencies
     return angles
 
 
@@ -46,8 +46,8 @@ def rotary_half(x: Array, offset: int = 0) -> Array:
     turned vectors depends on the difference of their positions alone (Su et
     al. 2021, arXiv:2104.09864; pairs as in GPT-NeoX and Llama). D is even.
     """
-    cosine, sine = turns(x, offset)
-    return turn_half(x, cosine, sine)
+    cosine, sine = cos_sin(x, offset)
+    return rotate_half(x, cosine, sine)
 
 
 def rotary_interleaved(x: Array, offset: int = 0) -> Array:
@@ -55,11 +55,11 @@ def rotary_interleaved(x: Array, offset: int = 0) -> Array:
 
     As `rotary_half`, but entries 2i and 2i+1 are a pair, as in the paper.
     """
-    cosine, sine = turns(x, offset)
-    return turn_interleaved(x, cosine, sine)
+    cosine, sine = cos_sin(x, offset)
+    return rotate_interleaved(x, cosine, sine)
 
 
-def turns(x: Array, offset: int) -> tuple[Array, Array]:
+def cos_sin(x: Array, offset: int) -> tuple[Array, Array]:
     """Return cosine and sine of every pair's angle: each (T, D/2).
 
     Computed in float64 and then cast to x's dtype: the angle of a large
@@ -69,19 +69,19 @@ def turns(x: Array, offset: int) -> tuple[Array, Array]:
     return cast(torch.cos(angles), x), cast(torch.sin(angles), x)
 
 
-def turn_half(x: Array, cosine: Array, sine: Array) -> Array:
+def rotate_half(x: Array, cosine: Array, sine: Array) -> Array:
     """Turn the pairs that the two halves of x make."""
     half = x.shape[-1] // 2
     first, second = x[..., :half], x[..., half:]
-    turned = [first * cosine - second * sine, second * cosine + first * sine]
-    return torch.cat(turned, dim=-1)
+    rotated = [first * cosine - second * sine, second * cosine + first * sine]
+    return torch.cat(rotated, dim=-1)
 
 
-def turn_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
+def rotate_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
     """Turn the pairs that neighbours in x make."""
     first, second = x[..., 0::2], x[..., 1::2]
-    turned = [first * cosine - second * sine, second * cosine + first * sine]
-    return torch.reshape(torch.stack(turned, dim=-1), x.shape)
+    rotated = [first * cosine - second * sine, second * cosine + first * sine]
+    return torch.reshape(torch.stack(rotated, dim=-1), x.shape)
 
 
 def alibi(H: int, L: int, S: int) -> Array:

@@ -29,14 +29,14 @@ import torch.distributed as dist
 from .arrays import Array, cast
 from .flash import (
     Forward,
-    Rules,
+    Visibility,
     flash_backward,
     flash_forward,
-    make_rules,
+    make_visibility,
     row_sums,
 )
 from .merge import Partial, merge
-from .sdpa import widen
+from .sdpa import upcast
 
 
 class Shard(NamedTuple):
@@ -66,28 +66,28 @@ class Ring:
         All ranks pass on tensors of the same shapes. ConnectionError says
         that another rank has ended.
         """
-        own = [tensor.contiguous() for tensor in tensors]
+        sent = [tensor.contiguous() for tensor in tensors]
         if self.size == 1:
-            return Arriving(self.rank, own, [])
-        arriving = [torch.empty_like(tensor) for tensor in own]
+            return Arriving(self.rank, sent, [])
+        arriving = [torch.empty_like(tensor) for tensor in sent]
         after, before = self._peer(self.rank + 1), self._peer(self.rank - 1)
         operations = []
-        for tensor, room in zip(own, arriving, strict=True):
+        for tensor, empty in zip(sent, arriving, strict=True):
             operations += [
                 dist.P2POp(dist.isend, tensor, after, self.group),
-                dist.P2POp(dist.irecv, room, before, self.group),
+                dist.P2POp(dist.irecv, empty, before, self.group),
             ]
         with broken_ring(self.rank):
             works = dist.batch_isend_irecv(operations)
-        self.sent += sum(tensor.nbytes for tensor in own)
+        self.sent += sum(tensor.nbytes for tensor in sent)
         return Arriving(self.rank, arriving, works)
 
-    def gather(self, own: Any) -> list[Any]:
+    def gather(self, record: Any) -> list[Any]:
         """Return what each rank has in this place."""
-        found: list[Any] = [None] * self.size
+        records: list[Any] = [None] * self.size
         with broken_ring(self.rank):
-            dist.all_gather_object(found, own, self.group)
-        return found
+            dist.all_gather_object(records, record, self.group)
+        return records
 
     def _peer(self, place: int) -> int:
         """Return the number that a place of the group has among all."""
@@ -140,18 +140,18 @@ def ring_attention(
     The other arguments are those of `scaled_dot_product_attention`, and so
     is what is raised, ConnectionError beside it.
     """
-    rules = rules_of(shard, is_causal, scale, enable_gqa)
+    sight = visibility_of(shard, is_causal, scale, enable_gqa)
     check_alike(ring.gather(shapes_of(shard)))
     # torch gives its Function no types.
-    found = _RingAttention.apply(*shard, ring, rules)  # type: ignore[no-untyped-call]
-    return Partial(*found)
+    result = _RingAttention.apply(*shard, ring, sight)  # type: ignore[no-untyped-call]
+    return Partial(*result)
 
 
-def rules_of(
+def visibility_of(
     shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
-) -> Rules:
-    """Check a shard; return the rules for a rank and its own keys."""
-    rules = make_rules(
+) -> Visibility:
+    """Check a shard; return what its queries see of its own keys."""
+    sight = make_visibility(
         *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
     )
     query, key = (tuple(array.shape) for array in shard[:2])
@@ -160,15 +160,15 @@ def rules_of(
             f"key has shape {key}, expected {query[-2]} positions as query "
             f"has, {query}"
         )
-    return rules
+    return sight
 
 
 def check_alike(shapes: list[list[tuple[int, ...]]]) -> None:
     """Check that the shards of all ranks have the same shapes."""
-    for rank, found in enumerate(shapes):
-        if found != shapes[0]:
+    for rank, shape in enumerate(shapes):
+        if shape != shapes[0]:
             raise ValueError(
-                f"rank {rank} has shapes {found}, expected those of rank 0, "
+                f"rank {rank} has shapes {shape}, expected those of rank 0, "
                 f"{shapes[0]}"
             )
 
@@ -178,11 +178,13 @@ def shapes_of(shard: Shard) -> list[tuple[int, ...]]:
     return [tuple(array.shape) for array in shard]
 
 
-def rules_between(rules: Rules, rank: int, source: int) -> Rules | None:
+def visibility_between(
+    sight: Visibility, rank: int, source: int
+) -> Visibility | None:
     """Return what a rank sees of another's keys; None if nothing."""
-    if rules.right is None or source == rank:
-        return rules
-    return rules._replace(right=None) if source < rank else None
+    if sight.right is None or source == rank:
+        return sight
+    return sight._replace(right=None) if source < rank else None
 
 
 class _RingAttention(torch.autograd.Function):
@@ -195,13 +197,13 @@ class _RingAttention(torch.autograd.Function):
         key: Array,
         value: Array,
         ring: Ring,
-        rules: Rules,
+        sight: Visibility,
     ) -> tuple[Array, Array]:
         """Return output and log-sum-exp; keep what the way back needs."""
-        found = ring_forward(ring, Shard(query, key, value), rules)
-        ctx.save_for_backward(query, key, value, *found)
-        ctx.ring, ctx.rules = ring, rules
-        return cast(found.output, query), found.log_sum_exp
+        result = ring_forward(ring, Shard(query, key, value), sight)
+        ctx.save_for_backward(query, key, value, *result)
+        ctx.ring, ctx.sight = ring, sight
+        return cast(result.output, query), result.log_sum_exp
 
     @staticmethod
     def backward(
@@ -209,60 +211,60 @@ class _RingAttention(torch.autograd.Function):
     ) -> tuple[Array | None, ...]:
         """Return the gradients of query, key and value."""
         query, key, value, *kept = ctx.saved_tensors
-        found, shard = Partial(*kept), Shard(query, key, value)
-        inner = row_sums(d_output, found.output, d_log_sum_exp)
+        result, shard = Partial(*kept), Shard(query, key, value)
+        inner = row_sums(d_output, result.output, d_log_sum_exp)
         gradients = ring_backward(
-            ctx.ring, d_output, inner, found, shard, ctx.rules
+            ctx.ring, d_output, inner, result, shard, ctx.sight
         )
         return (*gradients, None, None)
 
 
-def ring_forward(ring: Ring, shard: Shard, rules: Rules) -> Partial:
+def ring_forward(ring: Ring, shard: Shard, sight: Visibility) -> Partial:
     """Return this rank's attention, in the dtype of computation."""
     key, value = shard.key, shard.value
-    found = None
+    result = None
     for step in range(ring.size):
         last = step == ring.size - 1
         # What comes next is on its way while this is computed.
         arriving = None if last else ring.pass_on((key, value))
         source = (ring.rank - step) % ring.size
-        seen = rules_between(rules, ring.rank, source)
+        seen = visibility_between(sight, ring.rank, source)
         if seen is not None:
             made = flash_forward(shard.query, key, value, seen)
             part = Partial(made.output, made.log_sum_exp)
-            found = part if found is None else merge(found, part)
+            result = part if result is None else merge(result, part)
         if arriving is not None:
             key, value = arriving.wait()
     # The first keys are a rank's own, and all see some of those.
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def ring_backward(
     ring: Ring,
     d_output: Array,
     inner: Array,
-    found: Partial,
+    result: Partial,
     shard: Shard,
-    rules: Rules,
+    sight: Visibility,
 ) -> tuple[Array, Array, Array]:
     """Return the gradients; those of keys and values go round with them.
 
     The weights are made from the log-sum-exp of all keys, P = exp(S - lse):
     it stands where a row's maximum does, with a denominator of 1.
     """
-    query, key, value = map(widen, shard)
+    query, key, value = map(upcast, shard)
     d_query, d_key, d_value = map(torch.zeros_like, (query, key, value))
     for step in range(ring.size):
         last = step == ring.size - 1
         arriving = None if last else ring.pass_on((key, value))
         source = (ring.rank - step) % ring.size
-        seen = rules_between(rules, ring.rank, source)
+        seen = visibility_between(sight, ring.rank, source)
         if seen is not None:
             parts = flash_backward(
                 d_output,
                 inner,
-                from_log_sum_exp(found),
+                from_log_sum_exp(result),
                 query,
                 key,
                 value,
@@ -282,6 +284,6 @@ def ring_backward(
 
 def from_log_sum_exp(part: Partial) -> Forward:
     """Return what flash's way back reads, with lse for the maximum."""
-    highest = part.log_sum_exp[..., None]
-    ones = torch.ones_like(highest)
-    return Forward(part.output, part.log_sum_exp, highest, ones)
+    row_max = part.log_sum_exp[..., None]
+    ones = torch.ones_like(row_max)
+    return Forward(part.output, part.log_sum_exp, row_max, ones)

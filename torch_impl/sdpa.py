@@ -3,7 +3,7 @@
 The order of the steps: scores = query · keyᵀ · scale; soft cap; mask;
 softmax; dropout; weighted sum of value. Names, order and defaults of the
 arguments are those of `torch.nn.functional.scaled_dot_product_attention`;
-`window`, `soft_cap` and `keep` are added at the end.
+`window`, `soft_cap` and `dropout_mask` are added at the end.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .arguments import check_arguments, heads, scores_shape
 from .arrays import (
     Array,
     Mask,
-    beside,
     cast,
     is_boolean,
     is_half,
+    to_device_of,
     to_float32,
 )
 from .attention import attention_scores, weighted_sum
-from .dropout import draw_keep, dropout
+from .dropout import draw_dropout_mask, dropout
 from .masks import causal_mask, combine_masks, mask_scores, window_mask
 from .softmax import log_sum_exp, softmax
 
@@ -60,7 +60,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
     window: tuple[int, int] | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
 ) -> Array:
     """Return the attention of query over key and value: (..., H, L, E).
 
@@ -82,7 +82,7 @@ def scaled_dot_product_attention(
             no bound.
         soft_cap: scores become cap · tanh(scores / cap), before the mask
             (Gemma 2, arXiv:2408.00118, section 2).
-        keep: the weights that dropout keeps, boolean, broadcasts to
+        dropout_mask: the weights that dropout keeps, boolean, broadcasts to
             (..., H, L, S). None draws them.
 
     A query with no key to see gets 0, and adds 0 to every gradient.
@@ -102,7 +102,7 @@ def scaled_dot_product_attention(
         enable_gqa,
         window,
         soft_cap,
-        keep,
+        dropout_mask,
     )
     return steps.output
 
@@ -118,7 +118,7 @@ def attention_steps(
     enable_gqa: bool = False,
     window: tuple[int, int] | None = None,
     soft_cap: float | None = None,
-    keep: Mask | None = None,
+    dropout_mask: Mask | None = None,
 ) -> Steps:
     """Return every step of scaled_dot_product_attention.
 
@@ -135,25 +135,25 @@ def attention_steps(
         enable_gqa,
         window,
         soft_cap,
-        keep,
+        dropout_mask,
     )
     given = query
     shape = scores_shape(query, key, value)
-    query, key, value = (widen(array) for array in (query, key, value))
+    query, key, value = (upcast(array) for array in (query, key, value))
     key, value = (repeat_heads(a, heads(query)) for a in (key, value))
     # A batch that key or value alone has is query's from here on.
     query = query.expand((*shape[:-1], query.shape[-1]))
     scores = scaled_scores(query, key, scale)
-    capped_scores = soften(scores, soft_cap)
+    capped_scores = cap_scores(scores, soft_cap)
     allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
     masked_scores = apply_mask(capped_scores, attn_mask, allowed)
     weights = softmax(masked_scores)
     dropped_weights = weights
-    if dropout_p > 0 or keep is not None:
-        dropout_p = float(dropout_p)
-        keep = draw_keep(shape, dropout_p) if keep is None else keep
-        keep = beside(keep, weights)
-        dropped_weights = dropout(weights, dropout_p, keep)
+    if dropout_p > 0 and dropout_mask is None:
+        dropout_mask = draw_dropout_mask(shape, float(dropout_p))
+    if dropout_mask is not None:
+        dropout_mask = to_device_of(dropout_mask, weights)
+        dropped_weights = dropout(weights, float(dropout_p), dropout_mask)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
@@ -166,7 +166,7 @@ def attention_steps(
     )
 
 
-def widen(array: Array) -> Array:
+def upcast(array: Array) -> Array:
     """Return an array in the dtype of computation: at least float32."""
     return to_float32(array) if is_half(array) else array
 
@@ -220,7 +220,7 @@ def scaled_scores(query: Array, key: Array, scale: float | None) -> Array:
     return attention_scores(query, key, 1.0) * scale
 
 
-def soften(scores: Array, soft_cap: float | None) -> Array:
+def cap_scores(scores: Array, soft_cap: float | None) -> Array:
     """Return cap · tanh(scores / cap), which stays within ±cap."""
     if soft_cap is None:
         return scores
@@ -256,5 +256,5 @@ def apply_mask(
         bias = cast(attn_mask, scores)
         scores = mask_scores(scores + bias, bias != -torch.inf)
     if allowed is not None:
-        scores = mask_scores(scores, beside(allowed, scores))
+        scores = mask_scores(scores, to_device_of(allowed, scores))
     return scores

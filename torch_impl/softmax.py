@@ -22,14 +22,14 @@ def softmax(x: Array) -> Array:
     A row of nothing but -inf has nothing to choose from: its weights are
     all 0 and do not sum to one.
     """
-    exponentials = torch.exp(x - finite_maximum(x))
-    return exponentials / positive_sum(exponentials)
+    exponentials = torch.exp(x - safe_max(x))
+    return exponentials / safe_sum(exponentials)
 
 
 def log_softmax(x: Array) -> Array:
     """Return log(softmax(x)), (..., S), without ever taking log(0)."""
-    shifted = x - finite_maximum(x)
-    total = positive_sum(torch.exp(shifted))
+    shifted = x - safe_max(x)
+    total = safe_sum(torch.exp(shifted))
     log_weights: Array = shifted - torch.log(total)
     return log_weights
 
@@ -39,14 +39,14 @@ def log_sum_exp(x: Array) -> Array:
 
     It is -inf for a row of nothing but -inf: the log of an empty sum.
     """
-    highest = finite_maximum(x)
-    total = positive_sum(torch.exp(x - highest))
-    log_total = highest + torch.log(total)
+    row_max = safe_max(x)
+    total = safe_sum(torch.exp(x - row_max))
+    log_total = row_max + torch.log(total)
     empty = torch.all(x == -torch.inf, dim=-1, keepdim=True)
     return torch.where(empty, -torch.inf, log_total)[..., 0]
 
 
-def finite_maximum(x: Array) -> Array:
+def safe_max(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
     A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
@@ -55,11 +55,11 @@ def finite_maximum(x: Array) -> Array:
     if x.shape[-1] == 0:
         return torch.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=x.device)
     # The maximum cancels out, and with it its gradient: nothing to record.
-    highest = torch.amax(x.detach(), dim=-1, keepdim=True)
-    return torch.where(highest == -torch.inf, 0.0, highest)
+    row_max = torch.amax(x.detach(), dim=-1, keepdim=True)
+    return torch.where(row_max == -torch.inf, 0.0, row_max)
 
 
-def positive_sum(exponentials: Array) -> Array:
+def safe_sum(exponentials: Array) -> Array:
     """Return the sum of each row, (..., 1), with 1 in place of 0.
 
     The sum is 0 for a row of nothing but -inf alone, and then 0/1 is the

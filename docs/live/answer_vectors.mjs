@@ -54,7 +54,7 @@ mkdirSync(answers, { recursive: true });
 for (const { id, file, dtype, options, results } of index.cases) {
   // JavaScript has no numbers of 16 bits.
   if (dtype !== "float32" && dtype !== "float64") continue;
-  const { query, key, value, attn_mask, keep } = load(join(vectors, file));
+  const { query, key, value, attn_mask, dropout_mask } = load(join(vectors, file));
   const isMask = attn_mask?.data instanceof Uint8Array;
   const found = attention(query, key, value, {
     causal: options.is_causal,
@@ -64,7 +64,7 @@ for (const { id, file, dtype, options, results } of index.cases) {
     dropout: options.dropout_p,
     mask: isMask ? attn_mask : null,
     bias: isMask ? null : attn_mask ?? null,
-    keep: keep ?? null,
+    dropoutMask: dropout_mask ?? null,
   });
   const Kind = dtype === "float32" ? Float32Array : Float64Array;
   const typed = ({ shape, data }) => ({ shape, data: Kind.from(data) });

@@ -6,19 +6,19 @@
 
 /** Softmax of one row of scores; a row of -Infinity gives zeros. */
 export function softmax(scores) {
-  const highest = Math.max(...scores);
-  if (highest === -Infinity) return scores.map(() => 0);
-  const powers = scores.map((score) => Math.exp(score - highest));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
+  const rowMax = Math.max(...scores);
+  if (rowMax === -Infinity) return scores.map(() => 0);
+  const exponentials = scores.map((score) => Math.exp(score - rowMax));
+  const sum = exponentials.reduce((total, power) => total + power, 0);
+  return exponentials.map((power) => power / sum);
 }
 
 /** log Σ exp of one row of scores; -Infinity for a row of -Infinity. */
 export function logSumExp(scores) {
-  const highest = Math.max(...scores);
-  if (highest === -Infinity) return -Infinity;
-  const sum = scores.reduce((sum, s) => sum + Math.exp(s - highest), 0);
-  return highest + Math.log(sum);
+  const rowMax = Math.max(...scores);
+  if (rowMax === -Infinity) return -Infinity;
+  const sum = scores.reduce((sum, s) => sum + Math.exp(s - rowMax), 0);
+  return rowMax + Math.log(sum);
 }
 
 /** Σ aᵢ bᵢ. */
@@ -58,35 +58,35 @@ export function weightedSum(weights, values, width) {
 }
 
 /** What a row has gathered before its first tile of keys. */
-export function nothing(width) {
-  return { highest: -Infinity, denominator: 0, numerator: Array(width).fill(0) };
+export function emptySums(width) {
+  return { rowMax: -Infinity, rowSum: 0, numerator: Array(width).fill(0) };
 }
 
 /**
  * What a row has gathered, and a tile more: its scores, and a row of values
- * for each. `powers` are the tile's; `factor` brought the old sums from the
+ * for each. `exponentials` are the tile's; `factor` brought the old sums from the
  * old maximum to the new one.
  */
 export function addTile(running, scores, values) {
-  const highest = Math.max(running.highest, ...scores);
+  const rowMax = Math.max(running.rowMax, ...scores);
   // -Infinity - (-Infinity) is NaN.
-  const finite = highest === -Infinity ? 0 : highest;
-  const factor = Math.exp(running.highest - finite);
-  const powers = scores.map((score) => Math.exp(score - finite));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  const added = weightedSum(powers, values, running.numerator.length);
+  const finite = rowMax === -Infinity ? 0 : rowMax;
+  const factor = Math.exp(running.rowMax - finite);
+  const exponentials = scores.map((score) => Math.exp(score - finite));
+  const sum = exponentials.reduce((total, power) => total + power, 0);
+  const added = weightedSum(exponentials, values, running.numerator.length);
   return {
-    highest,
-    denominator: running.denominator * factor + sum,
+    rowMax,
+    rowSum: running.rowSum * factor + sum,
     numerator: running.numerator.map((old, e) => old * factor + added[e]),
     factor,
-    powers,
+    exponentials,
   };
 }
 
 /** The output of what a row has gathered; zeros if it has seen no key. */
-export function finish({ highest, denominator, numerator }) {
-  return numerator.map((sum) => (highest === -Infinity ? 0 : sum / denominator));
+export function normalize({ rowMax, rowSum, numerator }) {
+  return numerator.map((sum) => (rowMax === -Infinity ? 0 : sum / rowSum));
 }
 
 /**
@@ -96,12 +96,12 @@ export function finish({ highest, denominator, numerator }) {
  *
  * `mask` is an array of 0 and 1 or `bias` one of numbers, either
  * broadcasting to (..., H, L, S); `groups` lets query head h read the key
- * and value head h / (H / G); `keep` says which weights dropout keeps, and
+ * and value head h / (H / G); `dropoutMask` says which weights dropout keeps, and
  * `dropout` how likely it is that one goes.
  */
 export function attention(query, key, value, options = {}) {
   const { causal = false, window = null, softCap = null } = options;
-  const { mask = null, bias = null, keep = null, dropout = 0 } = options;
+  const { mask = null, bias = null, dropoutMask = null, dropout = 0 } = options;
   const [L, D] = query.shape.slice(-2);
   const [S, E] = value.shape.slice(-2);
   const scale = options.scale ?? (D > 0 ? 1 / Math.sqrt(D) : 1);
@@ -121,7 +121,7 @@ export function attention(query, key, value, options = {}) {
       });
       const weights = softmax(scores);
       const kept = weights.map((weight, j) => {
-        if (dropout === 1 || (keep !== null && !at(keep)(j))) return 0;
+        if (dropout === 1 || (dropoutMask !== null && !at(dropoutMask)(j))) return 0;
         return weight / (1 - dropout);
       });
       found.weights.push(...weights);

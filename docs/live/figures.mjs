@@ -3,8 +3,8 @@
 import {
   addTile,
   dot,
-  finish,
-  nothing,
+  normalize,
+  emptySums,
   scoresOf,
   seesByPosition,
   softmax,
@@ -143,11 +143,11 @@ function tiles(figure) {
   /** What the row has after each tile up to the one that is shown. */
   function gathered(width) {
     const found = [];
-    let running = nothing(1);
+    let running = emptySums(1);
     for (let first = 0; first <= tile * width; first += width) {
       const [s, v] = [scores, values].map((a) => a.slice(first, first + width));
       running = addTile(running, s, v);
-      found.push({ ...running, output: finish(running) });
+      found.push({ ...running, output: normalize(running) });
     }
     return found;
   }
@@ -156,7 +156,7 @@ function tiles(figure) {
     const width = Number(size.value);
     const count = scores.length / width;
     const found = gathered(width);
-    showKeys(width, found.flatMap(({ powers }) => powers));
+    showKeys(width, found.flatMap(({ exponentials }) => exponentials));
     below.replaceChildren(
       ...Array.from({ length: count }, (_, number) =>
         stepRow(number, width, found[number], number === tile),
@@ -171,7 +171,7 @@ function tiles(figure) {
     figure.dataset.weights = JSON.stringify(found);
   }
 
-  function showKeys(width, powers) {
+  function showKeys(width, exponentials) {
     for (const group of keys.querySelectorAll("colgroup[span]")) group.remove();
     for (let first = 0; first < scores.length; first += width) {
       const group = document.createElement("colgroup");
@@ -185,7 +185,7 @@ function tiles(figure) {
       });
     }
     scores.forEach((_, j) => {
-      keys.rows[2].cells[j + 1].textContent = j in powers ? shown(powers[j]) : "";
+      keys.rows[2].cells[j + 1].textContent = j in exponentials ? shown(exponentials[j]) : "";
     });
   }
 
@@ -212,10 +212,10 @@ function stepRow(number, width, step, isNow) {
   name.textContent = width === 1 ? first : `${first}–${first + width - 1}`;
   row.append(name);
   const numbers = step
-    ? [step.factor, step.denominator, step.numerator[0], step.output[0]]
+    ? [step.factor, step.rowSum, step.numerator[0], step.output[0]]
     : [];
-  const highest = step ? String(step.highest) : "";
-  for (const text of [highest, ...numbers.map((n) => n.toFixed(3))]) {
+  const rowMax = step ? String(step.rowMax) : "";
+  for (const text of [rowMax, ...numbers.map((n) => n.toFixed(3))]) {
     row.insertCell().textContent = text;
   }
   return row;

@@ -276,31 +276,37 @@ def test_a_row_is_gathered_tile_by_tile(
     figure.locator("[name=size]").select_option(str(size))
     scores = np.asarray(live_figures.SCORES)
     values = np.asarray(live_figures.VALUES)[:, None]
-    running = merge.Running(np.asarray([-np.inf]), np.zeros(1), np.zeros(1))
+    running = merge.RunningSoftmax(
+        np.asarray([-np.inf]), np.zeros(1), np.zeros(1)
+    )
     figure.locator("[name=next]").focus()
     for number in range(8 // size):
         if number:
             tab.keyboard.press("Enter")
         columns = slice(number * size, (number + 1) * size)
-        part = merge.gather(scores[columns], values[columns])
-        factor = np.exp(running.highest)
+        part = merge.partial_sums(scores[columns], values[columns])
+        factor = np.exp(running.row_max)
         running = merge.combine(running, part)
-        factor = factor / np.exp(running.highest)
-        powers = np.exp(scores[columns] - running.highest)
-        output = merge.finish(running).output
+        factor = factor / np.exp(running.row_max)
+        exponentials = np.exp(scores[columns] - running.row_max)
+        output = merge.normalize(running).output
         found = json.loads(figure.get_attribute("data-weights"))
         assert len(found) == number + 1
-        sums = [*factor, *running.denominator, *running.numerator, *output]
+        sums = [*factor, *running.row_sum, *running.numerator, *output]
         got = found[-1]
-        names = ("factor", "denominator", "numerator", "output")
+        names = ("factor", "rowSum", "numerator", "output")
         flat = np.hstack([got[name] for name in names])
-        assert got["highest"] == running.highest[0]
+        assert got["rowMax"] == running.row_max[0]
         assert np.allclose(flat, sums, rtol=ROUNDINGS, atol=0), (flat, sums)
-        assert np.allclose(got["powers"], powers, rtol=ROUNDINGS, atol=0)
+        assert np.allclose(
+            got["exponentials"], exponentials, rtol=ROUNDINGS, atol=0
+        )
         shown = figure.locator(".steps .now td").all_text_contents()
-        assert shown == [f"{got['highest']}", *(f"{n:.3f}" for n in flat)]
+        assert shown == [f"{got['rowMax']}", *(f"{n:.3f}" for n in flat)]
         lit = figure.locator(".keys tr:nth-child(2) .now").all_text_contents()
-        assert lit == [f"{power:.2f}" if power else "·" for power in powers]
+        assert lit == [
+            f"{power:.2f}" if power else "·" for power in exponentials
+        ]
     whole = softmax.softmax(scores) @ values
     assert np.allclose(output, whole, rtol=ROUNDINGS, atol=0)
     assert figure.locator("tfoot td").text_content() == f"{whole[0]:.3f}"
@@ -606,7 +612,7 @@ def test_what_stands_on_one_side_only_ends_the_build() -> None:
     assert by_hand("softmax.softmax_backward").count('class="side"') == 1
     with pytest.raises(BookError, match="is on both sides"):
         by_hand("softmax.softmax")
-    assert "def forward" in source("torch_impl", "head.Head")[-1]
+    assert "def forward" in source("torch_impl", "head.AttentionHead")[-1]
 
 
 def test_an_exercise_that_checks_nothing_ends_the_build() -> None:

@@ -419,7 +419,7 @@ def equal_sizes() -> Iterator[Case]:
         yield Case(
             f"B = L = S, bias {shape}", *square, mask=Mask("float", shape)
         )
-        yield Case(f"B = L = S, keep {shape}", *square, keep=shape)
+        yield Case(f"B = L = S, keep {shape}", *square, dropout_mask=shape)
     even = ((3, 3, L, D), (3, 3, S, D), (3, 3, S, E))
     yield Case("B = H, bool mask", *even, mask=Mask("bool", (3, L, S)))
     yield Case("B = H, bias", *even, mask=Mask("float", (3, 1, S)))
@@ -441,7 +441,9 @@ def dropout_masks() -> Iterator[Case]:
     for dropout_p in (0.0, 0.3):
         for shape in kept:
             yield Case(
-                f"keep {shape}, p {dropout_p}", dropout_p=dropout_p, keep=shape
+                f"keep {shape}, p {dropout_p}",
+                dropout_p=dropout_p,
+                dropout_mask=shape,
             )
 
 

@@ -14,7 +14,7 @@ from ..suite.versions import Version
 
 M = 5
 STEPS = 12
-NAMES = ("gain", "shift")
+NAMES = ("weight", "bias")
 
 
 class Settings(NamedTuple):
@@ -66,7 +66,7 @@ SETTINGS = [
 
 
 def make(version: Version, settings: Settings, start: dict[str, Any]) -> Any:
-    """Return an optimiser of a small model: gain and shift."""
+    """Return an optimiser of a small model: weight and bias."""
     own = [version.array(start[name]) for name in NAMES]
     model = version.function("layer_norm.LayerNorm")(*own)
     return version.function("adam.AdamW")(model, **settings.options())
@@ -131,7 +131,7 @@ def every_step_is_the_algorithms(trial: Trial) -> None:
             assert got.dtype == settings.dtype, f"{name} is {got.dtype}"
             error = error_of(settings, t, start[name])
             trial.within(f"{name}, step {t}", got, expected[t][name], error)
-    assert optimizer.count == STEPS, optimizer.count
+    assert optimizer.step_count == STEPS, optimizer.step_count
 
 
 @check("adam", "each other", SETTINGS)
@@ -209,16 +209,16 @@ def a_run_goes_on_where_it_was_broken_off(trial: Trial) -> None:
     whole = walk(version, make(version, settings, start), gradients)
     first = make(version, settings, start)
     middle = walk(version, first, gradients[:5])[-1]
-    kept = {n: version.numpy(a).copy() for n, a in first.moments().items()}
+    kept = {n: version.numpy(a).copy() for n, a in first.state_dict().items()}
     assert len(kept) == 2 * len(NAMES), list(kept)
     second = make(version, settings, middle)
-    second.resume(5, {n: version.array(a) for n, a in kept.items()})
+    second.load_state_dict(5, {n: version.array(a) for n, a in kept.items()})
     rest = walk(version, second, gradients[5:])
     for got, expected in zip(rest, whole[5:], strict=True):
         for name in NAMES:
             trial.within(name, got[name], expected[name])
-    assert second.count == STEPS, second.count
-    for name, array in second.moments().items():
+    assert second.step_count == STEPS, second.step_count
+    for name, array in second.state_dict().items():
         moved = np.any(version.numpy(array) != kept[name])
         assert moved, f"{name} has not moved"
 
@@ -230,11 +230,11 @@ def what_is_given_and_taken_stays_as_it_is(trial: Trial) -> None:
     start, gradients = trial.case.draw()
     first = make(version, trial.case, start)
     walk(version, first, gradients[:2])
-    taken = first.moments()
+    taken = first.state_dict()
     kept = {n: version.numpy(a).copy() for n, a in taken.items()}
     walk(version, first, gradients[2:4])
     second = make(version, trial.case, start)
-    second.resume(2, taken)
+    second.load_state_dict(2, taken)
     walk(version, second, gradients[4:6])
     for name, array in taken.items():
         assert np.all(kept[name] != 0), f"{name} has gathered nothing"
@@ -248,14 +248,14 @@ def moments_of_another_model_are_refused(trial: Trial) -> None:
     start, gradients = trial.case.draw()
     optimizer = make(version, trial.case, start)
     walk(version, optimizer, gradients[:1])
-    moments = optimizer.moments()
-    moments["square.other"] = moments.pop("square.shift")
+    moments = optimizer.state_dict()
+    moments["square.other"] = moments.pop("square.bias")
     missing = ""
     try:
-        optimizer.resume(1, moments)
+        optimizer.load_state_dict(1, moments)
     except KeyError as error:
         missing = str(error.args[0])
-    assert missing == "square.shift", f"the KeyError names {missing!r}"
+    assert missing == "square.bias", f"the KeyError names {missing!r}"
 
 
 @check("adam", "law", SETTINGS[:4])
@@ -275,6 +275,6 @@ def no_gradient_is_no_step(trial: Trial) -> None:
     now = version.function("language_model.parameters")(optimizer.model)
     for name in NAMES:
         trial.within(name, version.numpy(now[name]), start[name])
-    assert optimizer.count == 0, optimizer.count
-    for name, array in optimizer.moments().items():
+    assert optimizer.step_count == 0, optimizer.step_count
+    for name, array in optimizer.state_dict().items():
         trial.within(name, version.numpy(array), np.zeros(M))

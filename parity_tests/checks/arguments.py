@@ -81,9 +81,9 @@ def ones_give_ones(trial: Trial) -> None:
 
 STRANGERS = [
     (name, kind)
-    for name in ("query", "key", "value", "attn_mask", "keep")
+    for name in ("query", "key", "value", "attn_mask", "dropout_mask")
     for kind in ("another library", "another precision")
-    if (name, kind) != ("keep", "another precision")
+    if (name, kind) != ("dropout_mask", "another precision")
 ]
 
 
@@ -105,7 +105,10 @@ def strangers_are_refused_by_name(trial: Trial) -> None:
     """The error names the argument, and what was expected."""
     name, kind = trial.case
     named = {n: trial.version.array(x) for n, x in good().items()}
-    plain = {"attn_mask": zeros(5, 7), "keep": zeros(5, 7, dtype=np.bool_)}
+    plain = {
+        "attn_mask": zeros(5, 7),
+        "dropout_mask": zeros(5, 7, dtype=np.bool_),
+    }
     own = stranger(trial, kind, (plain | good())[name])
     if kind == "another precision" and not hasattr(own, "numpy"):
         # Where a long double is no longer than a double there is no case.
@@ -198,7 +201,7 @@ def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
     expected: dict[str, Any] = dict.fromkeys(("query", "key", "value"), empty)
     expected |= {"attn_mask": None, "dropout_p": 0.0, "is_causal": False}
     expected |= {"scale": None, "enable_gqa": False}
-    expected |= dict.fromkeys(("window", "soft_cap", "keep"))
+    expected |= dict.fromkeys(("window", "soft_cap", "dropout_mask"))
     given = {name: one.default for name, one in found.items()}
     assert list(given) == list(expected), list(given)
     assert given == expected, given

@@ -16,7 +16,7 @@ from ..suite.register import Trial, check
 
 def plain(case: Case) -> bool:
     """Return whether the simple functions can compute a case."""
-    options = (case.enable_gqa, case.window, case.soft_cap, case.keep)
+    options = (case.enable_gqa, case.window, case.soft_cap, case.dropout_mask)
     fits = case.mask is None or case.mask.kind == "bool"
     sizes = (*case.query, *case.key, *case.value)
     ordinary = case.dtype in ("float32", "float64") and 0 not in sizes

@@ -90,7 +90,7 @@ SIZES = [(1, 1), (2, 3), (5, 7), (4, 128), (512, 128)]
 def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
     """Everything at once, in tiles of other sizes: the same."""
     case = BY_NAME["float64 everything"]
-    case = replace(case, name="in tiles", dropout_p=0.0, keep=None)
+    case = replace(case, name="in tiles", dropout_p=0.0, dropout_mask=None)
     error = errors(case)
     wanted = forward(trial.version, case)
     with tiles(trial.version, *trial.case):

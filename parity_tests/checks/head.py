@@ -29,7 +29,9 @@ def draw(dtype: str) -> tuple[Any, list[Any], Any, Any]:
 
 def make(version: Version, matrices: list[Any]) -> Any:
     """Make a head of a version out of its three matrices."""
-    return version.function("head.Head")(*map(version.array, matrices))
+    return version.function("head.AttentionHead")(
+        *map(version.array, matrices)
+    )
 
 
 @check("head", "definition", DTYPES)
@@ -115,7 +117,7 @@ def gradients(version: Version, drawn: Drawn) -> dict[str, Any]:
     own, seen, d = (version.array(a) for a in (x, mask, d_output))
     head = make(version, matrices)
     if version.by_hand:
-        backward = version.function("head.head_backward")
+        backward = version.function("head.attention_head_backward")
         found: dict[str, Any] = version.numpy(backward(d, head, own, seen))
         return found
     own.requires_grad_()

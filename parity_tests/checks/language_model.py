@@ -41,28 +41,28 @@ class Model(NamedTuple):
         """Draw every parameter by its name."""
         rng = np.random.default_rng([self.blocks, self.tied])
         sizes: dict[str, tuple[int, ...]] = {
-            "token": (V, M),
-            "position": (T, M),
+            "token_embedding": (V, M),
+            "position_embedding": (T, M),
         }
         if not self.tied:
-            sizes["output"] = (M, V)
+            sizes["lm_head"] = (M, V)
         for i in range(self.blocks):
             own: dict[str, tuple[int, ...]] = {
-                "norm_1.gain": (M,),
-                "norm_1.shift": (M,),
+                "norm_1.weight": (M,),
+                "norm_1.bias": (M,),
                 "attention.w_q": (M, M),
                 "attention.w_k": (M, M),
                 "attention.w_v": (M, M),
                 "attention.w_o": (M, M),
-                "norm_2.gain": (M,),
-                "norm_2.shift": (M,),
+                "norm_2.weight": (M,),
+                "norm_2.bias": (M,),
                 "feed_forward.w_1": (M, HIDDEN),
                 "feed_forward.b_1": (HIDDEN,),
                 "feed_forward.w_2": (HIDDEN, M),
                 "feed_forward.b_2": (M,),
             }
             sizes |= {f"blocks.{i}.{n}": size for n, size in own.items()}
-        sizes |= {"norm.gain": (M,), "norm.shift": (M,)}
+        sizes |= {"norm.weight": (M,), "norm.bias": (M,)}
         drawn = {n: rng.standard_normal(size) for n, size in sizes.items()}
         return {n: a.astype(self.dtype) for n, a in drawn.items()}
 
@@ -99,7 +99,7 @@ def make(version: Version, model: Model) -> Any:
     arrays = {n: version.array(a) for n, a in model.draw().items()}
     room = version.room("language_model")
     norm = version.function("layer_norm.LayerNorm")
-    heads = version.function("multi_head.MultiHead")
+    heads = version.function("multi_head.MultiHeadAttention")
     blocks = []
     for i in range(model.blocks):
         own = {
@@ -119,9 +119,9 @@ def make(version: Version, model: Model) -> Any:
                 room.FeedForward(*part("feed_forward")),
             )
         )
-    last = norm(arrays["norm.gain"], arrays["norm.shift"])
-    output = arrays.get("output")
-    named = (arrays["token"], arrays["position"])
+    last = norm(arrays["norm.weight"], arrays["norm.bias"])
+    output = arrays.get("lm_head")
+    named = (arrays["token_embedding"], arrays["position_embedding"])
     return room.LanguageModel(*named, blocks, last, output)
 
 
@@ -224,8 +224,8 @@ def curve(version: Version, run: Run) -> list[float]:
     names = NUMPY.function("language_model.parameters")(first)
     wide = {n: np.float64(a) for n, a in names.items()}
     if run.tied:
-        del wide["output"]
-        model.output = None
+        del wide["lm_head"]
+        model.lm_head = None
     path = "language_model.set_parameters"
     own = {n: version.array(np.asarray(a)) for n, a in wide.items()}
     version.function(path)(model, own)
@@ -307,8 +307,8 @@ def torchs_parts(own: Any, of: Any) -> dict[str, Any]:
     b_q, b_k, b_v = in_b.chunk(3)
     out = own.self_attn.out_proj
     return {
-        "norm_1.gain": of(own.norm1.weight),
-        "norm_1.shift": of(own.norm1.bias),
+        "norm_1.weight": of(own.norm1.weight),
+        "norm_1.bias": of(own.norm1.bias),
         "attention.w_q": w_q,
         "attention.w_k": w_k,
         "attention.w_v": w_v,
@@ -317,8 +317,8 @@ def torchs_parts(own: Any, of: Any) -> dict[str, Any]:
         "attention.b_k": b_k,
         "attention.b_v": b_v,
         "attention.b_o": of(out.bias),
-        "norm_2.gain": of(own.norm2.weight),
-        "norm_2.shift": of(own.norm2.bias),
+        "norm_2.weight": of(own.norm2.weight),
+        "norm_2.bias": of(own.norm2.bias),
         "feed_forward.w_1": of(own.linear1.weight).T,
         "feed_forward.b_1": of(own.linear1.bias),
         "feed_forward.w_2": of(own.linear2.weight).T,
@@ -347,7 +347,7 @@ def torchs_block(version: Version, own: Any, heads: int) -> Any:
     norm = version.function("layer_norm.LayerNorm")
     return room.Block(
         norm(**part("norm_1")),
-        version.function("multi_head.MultiHead")(
+        version.function("multi_head.MultiHeadAttention")(
             heads, heads, **part("attention")
         ),
         norm(**part("norm_2")),
@@ -589,10 +589,14 @@ def a_new_model_is_drawn_to_scale(trial: Trial) -> None:
         numbers = trial.version.numpy(array)
         assert numbers.dtype == np.float32, f"{name} is {numbers.dtype}"
         if numbers.ndim == 1:
-            must = np.full(numbers.shape, float(name.endswith("gain")))
+            must = np.full(numbers.shape, float(name.endswith("weight")))
             trial.within(name, numbers, must)
             continue
-        rows = 1 if name in ("token", "position") else numbers.shape[0]
+        rows = (
+            1
+            if name in ("token_embedding", "position_embedding")
+            else numbers.shape[0]
+        )
         deviation = 1 / math.sqrt(rows)
         error = 6 * deviation / math.sqrt(2 * numbers.size)
         trial.within(name, numbers.std(), deviation, error)
@@ -612,12 +616,12 @@ def a_model_is_drawn_in_the_order_of_its_parts(trial: Trial) -> None:
     path = "language_model.initial_model"
     model = trial.version.function(path)(randn, 7, 5, 4, 2, 16, 2)
     found = trial.version.function("language_model.parameters")(model)
-    order = ["token", "position"]
+    order = ["token_embedding", "position_embedding"]
     for i in range(2):
         names = ("attention.w_q", "attention.w_k", "attention.w_v")
         more = ("attention.w_o", "feed_forward.w_1", "feed_forward.w_2")
         order += [f"blocks.{i}.{name}" for name in (*names, *more)]
-    for n, name in enumerate([*order, "output"]):
+    for n, name in enumerate([*order, "lm_head"]):
         got = trial.version.numpy(found[name])
         root = 1 if n < 2 else math.sqrt(got.shape[0])
         trial.within(name, got, np.full(got.shape, n / root))

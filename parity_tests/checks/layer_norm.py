@@ -32,13 +32,13 @@ class Rows(NamedTuple):
         return f"{self.dtype}, batch {self.batch}, {where}"
 
     def draw(self) -> dict[str, Any]:
-        """Draw x, gain, shift and what comes back, in the dtype."""
+        """Draw x, weight, bias and what comes back, in the dtype."""
         rng = np.random.default_rng(14)
         shape = (*self.batch, M)
         drawn = {
             "x": self.far + self.spread * rng.standard_normal(shape),
-            "gain": 1 + rng.standard_normal(M),
-            "shift": rng.standard_normal(M),
+            "weight": 1 + rng.standard_normal(M),
+            "bias": rng.standard_normal(M),
             "d": rng.standard_normal(shape),
         }
         return {name: a.astype(self.dtype) for name, a in drawn.items()}
@@ -62,7 +62,7 @@ def by_definition(drawn: dict[str, Any]) -> dict[str, Any]:
     with mpmath.workprec(PRECISION):
         parts: dict[str, Numbers] = {
             f"norm.{name}": numbers(drawn[name], Node)
-            for name in ("gain", "shift")
+            for name in ("weight", "bias")
         }
         x = numbers(drawn["x"], Node)
         result = np.empty(x.shape, dtype=object)
@@ -73,8 +73,8 @@ def by_definition(drawn: dict[str, Any]) -> dict[str, Any]:
         return {
             "result": np.vectorize(lambda n: float(n.value))(result),
             "x": gradient(x),
-            "gain": gradient(parts["norm.gain"]),
-            "shift": gradient(parts["norm.shift"]),
+            "weight": gradient(parts["norm.weight"]),
+            "bias": gradient(parts["norm.bias"]),
         }
 
 
@@ -86,7 +86,7 @@ def errors(drawn: dict[str, Any], dtype: str) -> dict[str, Any]:
     itself. Both enter n = (x - μ) / σ, and n and σ the gradients.
     """
     wide = {name: a.astype(np.float64) for name, a in drawn.items()}
-    x, d, gain = wide["x"], np.abs(wide["d"]), np.abs(wide["gain"])
+    x, d, weight = wide["x"], np.abs(wide["d"]), np.abs(wide["weight"])
     greatest = np.abs(x).max(axis=-1, keepdims=True)
     centred = x - x.mean(axis=-1, keepdims=True)
     sigma = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
@@ -95,10 +95,10 @@ def errors(drawn: dict[str, Any], dtype: str) -> dict[str, Any]:
     # ε itself is rounded to the type: another two roundings.
     off_sigma = off + bounds.gamma(M + 6, dtype) * sigma
     off_n = (off + n * off_sigma) / sigma + bounds.gamma(3, dtype) * n
-    result = off_n * gain + bounds.gamma(3, dtype) * (
-        (n + off_n) * gain + np.abs(wide["shift"])
+    result = off_n * weight + bounds.gamma(3, dtype) * (
+        (n + off_n) * weight + np.abs(wide["bias"])
     )
-    dn = gain * d
+    dn = weight * d
     mean, along = (
         a.mean(axis=-1, keepdims=True) for a in (dn, (n + off_n) * dn)
     )
@@ -115,15 +115,15 @@ def errors(drawn: dict[str, Any], dtype: str) -> dict[str, Any]:
         "result": result,
         # Autograd takes the parts apart: the same sums in another order.
         "x": 2 * own,
-        "gain": ((off_n + summed * (n + off_n)) * d).sum(axis=axes),
-        "shift": summed * d.sum(axis=axes),
+        "weight": ((off_n + summed * (n + off_n)) * d).sum(axis=axes),
+        "bias": summed * d.sum(axis=axes),
     }
 
 
 def computed(version: Version, drawn: dict[str, Any]) -> dict[str, Any]:
     """Return the result and its gradients as a version has them."""
-    x, gain, shift, d = (version.array(a) for a in drawn.values())
-    layer = version.function("layer_norm.LayerNorm")(gain, shift)
+    x, weight, bias, d = (version.array(a) for a in drawn.values())
+    layer = version.function("layer_norm.LayerNorm")(weight, bias)
     if version.by_hand:
         backward = version.function("layer_norm.layer_norm_backward")
         found = version.numpy(backward(d, layer, x))
@@ -131,7 +131,7 @@ def computed(version: Version, drawn: dict[str, Any]) -> dict[str, Any]:
     x.requires_grad_()
     result = layer(x)
     result.backward(d)
-    leaves = {"x": x, "gain": layer.gain, "shift": layer.shift}
+    leaves = {"x": x, "weight": layer.weight, "bias": layer.bias}
     gradients = {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
     return {"result": version.numpy(result), **gradients}
 
@@ -160,13 +160,13 @@ def both_versions_agree(trial: Trial) -> None:
 def it_is_torchs_own_layer_norm(trial: Trial) -> None:
     """torch.nn.functional.layer_norm and what autograd makes of it."""
     drawn, dtype = trial.case.draw(), trial.case.dtype
-    x, gain, shift = (
+    x, weight, bias = (
         torch.tensor(drawn[n], requires_grad=True)
-        for n in ("x", "gain", "shift")
+        for n in ("x", "weight", "bias")
     )
-    own = torch.nn.functional.layer_norm(x, (M,), gain, shift, 1e-5)
+    own = torch.nn.functional.layer_norm(x, (M,), weight, bias, 1e-5)
     torch.autograd.backward(own, torch.tensor(drawn["d"]))
-    leaves = {"x": x, "gain": gain, "shift": shift}
+    leaves = {"x": x, "weight": weight, "bias": bias}
     expected = {n: leaf.grad for n, leaf in leaves.items()}
     expected["result"] = own.detach()
     error = errors(drawn, dtype)
@@ -192,23 +192,23 @@ def two_numbers_become_minus_one_and_one(trial: Trial) -> None:
 
 @check("layer_norm", "closed form", ("float32", "float64"))
 def a_constant_row_gives_the_shift(trial: Trial) -> None:
-    """Nothing varies: no division by 0, and the shift to the bit."""
+    """Nothing varies: no division by 0, and the bias to the bit."""
     x = np.full((3, 4), 6.0, dtype=trial.case)
-    shift = np.asarray([1.0, -2.0, 3.0, 0.5], dtype=trial.case)
+    bias = np.asarray([1.0, -2.0, 3.0, 0.5], dtype=trial.case)
     layer = trial.version.function("layer_norm.LayerNorm")
-    own = layer(*map(trial.version.array, (5 * shift, shift)))
+    own = layer(*map(trial.version.array, (5 * bias, bias)))
     got = trial.version.numpy(own(trial.version.array(x)))
-    trial.within("result", got, np.broadcast_to(shift, (3, 4)))
+    trial.within("result", got, np.broadcast_to(bias, (3, 4)))
 
 
 @check("layer_norm", "law", ROWS)
 def rows_have_mean_0_and_deviation_1_and_gradients_sum_to_0(
     trial: Trial,
 ) -> None:
-    """Without gain and shift; adding a constant to x changes nothing."""
+    """Without weight and bias; adding a constant to x changes nothing."""
     drawn, dtype = trial.case.draw(), trial.case.dtype
-    drawn |= {"gain": np.ones(M, dtype=dtype)}
-    drawn |= {"shift": np.zeros(M, dtype=dtype)}
+    drawn |= {"weight": np.ones(M, dtype=dtype)}
+    drawn |= {"bias": np.zeros(M, dtype=dtype)}
     found, error = computed(trial.version, drawn), errors(drawn, dtype)
     wide = {n: a.astype(np.float64) for n, a in found.items()}
     lost = error["result"].sum(axis=-1)

@@ -103,7 +103,7 @@ LAYERS = [
 def make(version: Version, layer: Layer) -> Any:
     """Make a layer of a version."""
     own = {n: version.array(a) for n, a in layer.parameters.items()}
-    return version.function("multi_head.MultiHead")(
+    return version.function("multi_head.MultiHeadAttention")(
         layer.H, layer.G, **own, scale=layer.scale
     )
 
@@ -189,7 +189,7 @@ def a_context_may_be_x_itself(trial: Trial) -> None:
     own, other = version.array(inputs["x"]), version.array(inputs["x"])
     made = make(version, layer)
     if version.by_hand:
-        path = "multi_head.multi_head_backward"
+        path = "multi_head.multi_head_attention_backward"
         both = version.function(path)(d, made, own, own)
         alone = version.function(path)(d, made, own)
         assert both.context is not None, "the context has no gradient"
@@ -230,7 +230,7 @@ def each_head_averages_its_own_values(trial: Trial) -> None:
     x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
     eye = np.eye(2)
     own = map(trial.version.array, (0 * eye, eye, eye, eye))
-    layer = trial.version.function("multi_head.MultiHead")(2, 2, *own)
+    layer = trial.version.function("multi_head.MultiHeadAttention")(2, 2, *own)
     output = trial.version.numpy(layer(trial.version.array(x)))
     trial.within("output", output, [[2, 20], [2, 20]])
 
@@ -275,7 +275,7 @@ def gradients(version: Version, layer: Layer) -> dict[str, Any]:
     d_output = version.array(inputs["d_output"])
     made = make(version, layer)
     if version.by_hand:
-        backward = version.function("multi_head.multi_head_backward")
+        backward = version.function("multi_head.multi_head_attention_backward")
         found = version.numpy(
             backward(d_output, made, *arrays, layer.is_causal)
         )
@@ -365,7 +365,7 @@ def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
         )
     version = trial.version
     arrays = {n: version.array(a) for n, a in values.items()}
-    made = version.function("multi_head.MultiHead")(3, 3, **arrays)
+    made = version.function("multi_head.MultiHeadAttention")(3, 3, **arrays)
     got = version.numpy(made(version.array(x), None, version.array(seen)))
     witness = expected.detach().numpy()
     # In evaluation torch leaves zeros where a query itself is padding.
@@ -402,10 +402,10 @@ def every_gradient_is_torchs_layers(trial: Trial) -> None:
     expected |= {"w_o": out.weight.grad.T, "b_o": out.bias.grad}
     version = trial.version
     arrays = {n: version.array(a) for n, a in values.items()}
-    made = version.function("multi_head.MultiHead")(3, 3, **arrays)
+    made = version.function("multi_head.MultiHeadAttention")(3, 3, **arrays)
     native, upstream = version.array(x), version.array(d)
     if version.by_hand:
-        backward = version.function("multi_head.multi_head_backward")
+        backward = version.function("multi_head.multi_head_attention_backward")
         arguments = (upstream, made, native, None, None, trial.case)
         found = version.numpy(backward(*arguments))
     else:

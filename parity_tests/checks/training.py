@@ -185,7 +185,7 @@ def a_step_tells_the_loss_before_it_and_lowers_it(trial: Trial) -> None:
     trial.within("loss", np.asarray(losses[0]), np.asarray(before), error)
     assert sorted(losses, reverse=True) == losses, losses
     assert losses[-1] < losses[0], losses
-    assert optimizer.count == 5, optimizer.count
+    assert optimizer.step_count == 5, optimizer.step_count
 
 
 @check("training", "law")
@@ -249,7 +249,7 @@ def ten_losses(version: Version, step: str) -> list[float]:
 @check("training", "closed form")
 def both_uses_of_a_matrix_give_back(trial: Trial) -> None:
     """W_k and W_v get the sum of their gradients, the others theirs."""
-    names = ("blocks.0.attention.w_k", "blocks.0.attention.w_v", "norm.gain")
+    names = ("blocks.0.attention.w_k", "blocks.0.attention.w_v", "norm.weight")
     arrays = [np.asarray([1.0, 2.0]), np.asarray([10.0, 30.0]), np.ones(2)]
     own = dict(zip(names, map(trial.version.array, arrays), strict=True))
     found = trial.version.function("training.tied")(own)
@@ -276,17 +276,29 @@ def a_model_fits_its_task(trial: Trial) -> None:
         for model in (one, same, other, plain)
     ]
     V, T = sizes or (22, 9)
-    assert arrays[0]["token"].shape == (V, 32), arrays[0]["token"].shape
-    assert arrays[0]["position"].shape == (T, 32)
-    assert arrays[0]["output"].shape == (32, V)
+    assert arrays[0]["token_embedding"].shape == (V, 32), arrays[0][
+        "token_embedding"
+    ].shape
+    assert arrays[0]["position_embedding"].shape == (T, 32)
+    assert arrays[0]["lm_head"].shape == (32, V)
     assert arrays[0]["blocks.1.feed_forward.w_1"].shape == (32, 64)
     if sizes:
         # The number that the page and the command tell, of 17 and 19.
         numbers = sum(array.size for array in arrays[0].values())
         assert numbers == 18592, numbers
-    trial.within("token", arrays[1]["token"], arrays[0]["token"])
-    trial.within("token", arrays[3]["token"], arrays[0]["token"])
-    assert np.all(arrays[2]["token"] != arrays[0]["token"]), "seeds are alike"
+    trial.within(
+        "token_embedding",
+        arrays[1]["token_embedding"],
+        arrays[0]["token_embedding"],
+    )
+    trial.within(
+        "token_embedding",
+        arrays[3]["token_embedding"],
+        arrays[0]["token_embedding"],
+    )
+    assert np.all(
+        arrays[2]["token_embedding"] != arrays[0]["token_embedding"]
+    ), "seeds are alike"
     scales = [block.attention.scale for block in (*one.blocks, *plain.blocks)]
     assert scales == [None, None, 0.0, 0.0], scales
     heads = {block.attention.H for block in one.blocks}

@@ -17,8 +17,8 @@ from .tried import copy_of
 # Where the functions under test of a concept stand.
 ROOMS = {"arguments": "sdpa", "gradients": "sdpa"}
 CLASSES = {
-    "head": ("Head",),
-    "multi_head": ("MultiHead",),
+    "head": ("AttentionHead",),
+    "multi_head": ("MultiHeadAttention",),
     "cache": ("Cache",),
     "generator": ("Generator",),
     "layer_norm": ("LayerNorm",),

@@ -167,7 +167,9 @@ def permuting_keys_with_values_changes_nothing(
         key=one.key[..., order, :],
         value=one.value[..., order, :],
         attn_mask=full_mask(inputs)[..., order],
-        keep=None if one.keep is None else one.keep[..., order],
+        dropout_mask=None
+        if one.dropout_mask is None
+        else one.dropout_mask[..., order],
     )
     inverse = np.argsort(order)
 
@@ -426,7 +428,7 @@ def layout_does_not_matter(trial: Trial, inputs: Inputs, dtype: str) -> None:
     bound = 2 * np.broadcast_to(error, expected.shape)
     for kind, view in views(version).items():
         arguments = dict(plain)
-        for name in ("query", "key", "value", "attn_mask", "keep"):
+        for name in ("query", "key", "value", "attn_mask", "dropout_mask"):
             if arguments[name] is not None:
                 arguments[name] = view(arguments[name])
         got = version.numpy(function(**arguments))

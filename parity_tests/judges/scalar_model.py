@@ -55,17 +55,17 @@ def plus(one: Iterable[Any], other: Iterable[Any]) -> Row:
 
 
 def normal(row: Row, parts: dict[str, Numbers], name: str) -> Row:
-    """Return a row with mean 0 and deviation 1, then gain and shift."""
+    """Return a row with mean 0 and deviation 1, then weight and bias."""
     count = constant(len(row))
     mean = total(row) / count
     centred = [minus(x, mean) for x in row]
     variance = total(c * c for c in centred) / count
-    deviation = root(variance + constant(EPSILON))
+    std = root(variance + constant(EPSILON))
     scaled = [
-        c / deviation * g
-        for c, g in zip(centred, parts[f"{name}.gain"], strict=True)
+        c / std * g
+        for c, g in zip(centred, parts[f"{name}.weight"], strict=True)
     ]
-    return plus(scaled, parts[f"{name}.shift"])
+    return plus(scaled, parts[f"{name}.bias"])
 
 
 def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
@@ -116,7 +116,7 @@ def block(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
 def logits(parts: dict[str, Numbers], ids: Sequence[int], H: int) -> list[Row]:
     """Return the scores of every character at every position."""
     rows = [
-        plus(parts["token"][c], parts["position"][t])
+        plus(parts["token_embedding"][c], parts["position_embedding"][t])
         for t, c in enumerate(ids)
     ]
     count = 0
@@ -129,7 +129,9 @@ def logits(parts: dict[str, Numbers], ids: Sequence[int], H: int) -> list[Row]:
         }
         rows = block(rows, own, H)
         count += 1
-    output = parts["output"] if "output" in parts else parts["token"].T
+    output = (
+        parts["lm_head"] if "lm_head" in parts else parts["token_embedding"].T
+    )
     return [by_matrix(normal(row, parts, "norm"), output) for row in rows]
 
 

@@ -72,7 +72,9 @@ def witnessed() -> Iterator[Witnessed]:
     half type it rounds too much to tell anything.
     """
     for case in CASES:
-        extra = case.window or case.soft_cap or case.dropout_p or case.keep
+        extra = (
+            case.window or case.soft_cap or case.dropout_p or case.dropout_mask
+        )
         both = case.mask is not None and case.is_causal
         odd = case.mask is not None and (
             case.mask.kind not in ("bool", "float") or len(case.mask.shape) < 2

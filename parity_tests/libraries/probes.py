@@ -306,7 +306,7 @@ def tried_as_it_is(library: Any, case: Case) -> Result:
 
 def asked_of(inputs: Inputs, case: Case) -> Asked:
     """Return a case with four axes, or raise Lacks for what has more."""
-    if case.dropout_p or case.keep:
+    if case.dropout_p or case.dropout_mask:
         raise Lacks("dropout that is given")
     arrays = [inputs.query, inputs.key, inputs.value]
     if any(array.ndim > 4 for array in arrays):

@@ -42,8 +42,8 @@ BY_HAND: dict[str, Callable[..., Any]] = {
     "attention.attention": lambda room, d, *arguments: room.attention_backward(
         d, *arguments
     ),
-    "dropout.dropout": lambda room, d, weights, dropout_p, keep: (
-        room.dropout_backward(d, dropout_p, keep),
+    "dropout.dropout": lambda room, d, weights, dropout_p, dropout_mask: (
+        room.dropout_backward(d, dropout_p, dropout_mask),
     ),
 }
 

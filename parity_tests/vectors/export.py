@@ -37,7 +37,7 @@ from ..report import quiet, tracked
 
 Array = NDArray[Any]
 FORMAT = 1
-INPUTS = ("query", "key", "value", "attn_mask", "keep")
+INPUTS = ("query", "key", "value", "attn_mask", "dropout_mask")
 # Weights and scores of more than this are left out: megabytes each.
 LARGEST_TABLE = 10_000
 UPSTREAM = ("d_output", "d_log_sum_exp")

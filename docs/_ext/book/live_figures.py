@@ -231,24 +231,26 @@ class Step(NamedTuple):
     """What a row has when a tile has been added, and how it came to it."""
 
     columns: slice
-    powers: list[float]
-    running: merge.Running
+    exponentials: list[float]
+    running: merge.RunningSoftmax
     factor: float
 
 
 def steps(size: int) -> list[Step]:
     """Return the row's steps, in tiles of `size`."""
     scores, values = np.asarray(SCORES), np.asarray(VALUES)[:, None]
-    running = merge.Running(np.asarray([-np.inf]), np.zeros(1), np.zeros(1))
+    running = merge.RunningSoftmax(
+        np.asarray([-np.inf]), np.zeros(1), np.zeros(1)
+    )
     found = []
     for first in range(0, len(SCORES), size):
         columns = slice(first, first + size)
-        part = merge.gather(scores[columns], values[columns])
+        part = merge.partial_sums(scores[columns], values[columns])
         old, running = running, merge.combine(running, part)
-        highest = merge.finite(running.highest)
-        powers = np.exp(scores[columns] - highest).tolist()
-        factor = float(np.exp(old.highest - highest)[0])
-        found.append(Step(columns, powers, running, factor))
+        row_max = merge.finite(running.row_max)
+        exponentials = np.exp(scores[columns] - row_max).tolist()
+        factor = float(np.exp(old.row_max - row_max)[0])
+        found.append(Step(columns, exponentials, running, factor))
     return found
 
 
@@ -259,7 +261,7 @@ def tiles(language: str) -> str:
     numbers = [str(key) for key in range(len(SCORES))]
     rows = {
         words["score"]: [f"{score:.0f}" for score in SCORES],
-        words["power"]: [shown(p) for step in done for p in step.powers],
+        words["power"]: [shown(p) for step in done for p in step.exponentials],
         words["value"]: [f"{value:.0f}" for value in VALUES],
     }
     head = cells("th", [words["keys"], *numbers])
@@ -305,17 +307,17 @@ def step_controls(words: dict[str, str]) -> str:
 
 def row_of_step(step: Step) -> str:
     """Return what a row has gathered, as a row of the table."""
-    output = merge.finish(step.running).output
+    output = merge.normalize(step.running).output
     numbers = [
         step.factor,
-        *step.running.denominator,
+        *step.running.row_sum,
         *step.running.numerator,
         *output,
     ]
-    highest = f"{step.running.highest[0]:.0f}"
+    row_max = f"{step.running.row_max[0]:.0f}"
     last = step.columns.stop - 1
     keys = f"{step.columns.start}\N{EN DASH}{last}"
-    row = [highest, *(f"{number:.3f}" for number in numbers)]
+    row = [row_max, *(f"{number:.3f}" for number in numbers)]
     return f"<tr><th>{keys}</th>{cells('td', row)}</tr>"
 
 

@@ -192,11 +192,11 @@ def dropped(figure: Figure) -> None:
     """Weights, and what dropout leaves of them."""
     figure.set_size_inches(6.6, 3.1)
     weights = looked_back().weights
-    keep = (np.arange(25).reshape(5, 5) * 7) % 4 > 0
+    dropout_mask = (np.arange(25).reshape(5, 5) * 7) % 4 > 0
     left, right = figure.subplots(1, 2)
     names = lesson.TOKENS
     heat(left, weights, "p = 0", names, names)
-    after = dropout.dropout(weights, 0.25, keep)
+    after = dropout.dropout(weights, 0.25, dropout_mask)
     heat(right, after, "p = 0.25", names, names)
 
 
@@ -320,7 +320,7 @@ def two_parts(figure: Figure) -> None:
     scores = np.asarray([1.0, 3.0, 2.0, 0.5, 4.0, 2.5])
     value = np.eye(6)
     found = [
-        merge.finish(merge.gather(scores[None, keys], value[keys, :]))
+        merge.normalize(merge.partial_sums(scores[None, keys], value[keys, :]))
         for keys in (slice(0, 3), slice(3, 6))
     ]
     whole = merge.merge(*found)
@@ -471,7 +471,10 @@ def capped(figure: Figure) -> None:
     axes.plot(scores, scores, color=INK, linestyle=":", label="none")
     for cap, colour in ((2.0, ORANGE), (5.0, BLUE)):
         axes.plot(
-            scores, sdpa.soften(scores, cap), color=colour, label=f"cap {cap}"
+            scores,
+            sdpa.cap_scores(scores, cap),
+            color=colour,
+            label=f"cap {cap}",
         )
     axes.set(xlabel="score", ylabel="capped score")
     axes.legend(frameon=False)

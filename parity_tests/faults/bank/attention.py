@@ -6,18 +6,19 @@ from ..tried import forward, in_torch
 
 MASK = "scores = mask_scores(scores, attn_mask)"
 TOTAL = "np.where(total == 0, 1.0, total)"
-HIGHEST = "np.where(highest == -np.inf, 0.0, highest)"
-SOFTMAX = "exponentials / positive_sum(exponentials)"
+ROW_MAX = "np.where(row_max == -np.inf, 0.0, row_max)"
+SOFTMAX = "exponentials / safe_sum(exponentials)"
 SCALED = "(query * scale) @ key.mT"
 REPEAT = "np.repeat(array, H // G, axis=-3)"
 FILL = "np.where(mask, scores, -np.inf)"
+DRAWN = "        dropout_mask = draw_dropout_mask(shape, float(dropout_p))\n"
 
 EMPTY_SETS = [
     forward(
         "a dead row is NaN",
         "softmax",
-        HIGHEST,
-        "highest",
+        ROW_MAX,
+        "row_max",
         "A row with nothing to see is -inf - (-inf), and NaN from there on.",
         "pytorch/pytorch#103963",
     ),
@@ -66,8 +67,8 @@ EMPTY_SETS = [
     in_torch(
         "NaN in the gradient of a dead row",
         "softmax",
-        """    exponentials = torch.exp(x - finite_maximum(x))
-    return exponentials / positive_sum(exponentials)
+        """    exponentials = torch.exp(x - safe_max(x))
+    return exponentials / safe_sum(exponentials)
 """,
         """    weights = torch.softmax(x, dim=-1)
     return torch.where(torch.isnan(weights), 0.0, weights)
@@ -79,8 +80,8 @@ EMPTY_SETS = [
     in_torch(
         "nan_to_num after the softmax",
         "softmax",
-        """    exponentials = torch.exp(x - finite_maximum(x))
-    return exponentials / positive_sum(exponentials)
+        """    exponentials = torch.exp(x - safe_max(x))
+    return exponentials / safe_sum(exponentials)
 """,
         "    return torch.nan_to_num(torch.softmax(x, dim=-1))\n",
         "It hides a dead row's NaN, and every other NaN with it.",
@@ -155,8 +156,8 @@ DROPPED = [
     forward(
         "dropout ignored when nothing is drawn",
         "sdpa",
-        "    if dropout_p > 0 or keep is not None:\n",
-        "    if dropout_p > 0 and keep is None:\n",
+        DRAWN,
+        f"{DRAWN}    else:\n        dropout_mask = None\n",
         "The weights that are to be kept are not looked at.",
     ),
 ]
@@ -526,7 +527,7 @@ SCALES = [
         "sdpa",
         "    masked_scores = apply_mask(capped_scores, attn_mask, allowed)\n",
         "    masked_scores = apply_mask(scores, attn_mask, allowed)\n"
-        "    masked_scores = soften(masked_scores, soft_cap)\n",
+        "    masked_scores = cap_scores(masked_scores, soft_cap)\n",
         "-inf becomes -cap, and the forbidden key is seen.",
         "onnx/onnx#7865",
     ),
@@ -557,7 +558,7 @@ NUMBERS = [
     forward(
         "no maximum subtracted",
         "softmax",
-        "    exponentials = np.exp(x - finite_maximum(x))\n    return expo",
+        "    exponentials = np.exp(x - safe_max(x))\n    return expo",
         "    exponentials = np.exp(x)\n    return expo",
         "exp(1000) overflows, and inf/inf is NaN.",
         "pytorch/executorch#18407",
@@ -565,14 +566,14 @@ NUMBERS = [
     forward(
         "the maximum of everything",
         "softmax",
-        "highest = np.max(x, axis=-1, keepdims=True)",
-        "highest = np.max(x, keepdims=True)",
+        "row_max = np.max(x, axis=-1, keepdims=True)",
+        "row_max = np.max(x, keepdims=True)",
         "A row far below the others becomes 0/0.",
     ),
     forward(
         "lse without its maximum",
         "softmax",
-        "log_total = highest + np.log(total)",
+        "log_total = row_max + np.log(total)",
         "log_total = np.log(total)",
         "The logarithm is that of the shifted sum.",
     ),
@@ -587,21 +588,21 @@ NUMBERS = [
         "a constant in the denominator",
         "softmax",
         SOFTMAX,
-        "exponentials / (positive_sum(exponentials) + 1e-6)",
+        "exponentials / (safe_sum(exponentials) + 1e-6)",
         "Rows sum to a little less than one.",
     ),
     forward(
         "one more in the denominator",
         "softmax",
         SOFTMAX,
-        "exponentials / (positive_sum(exponentials) + 1)",
+        "exponentials / (safe_sum(exponentials) + 1)",
         "Softmax with an extra nothing to look at, unasked.",
     ),
     forward(
         "a power of two for a power of e",
         "softmax",
-        "    exponentials = np.exp(x - finite_maximum(x))\n    return expo",
-        "    exponentials = np.exp2(x - finite_maximum(x))\n    return expo",
+        "    exponentials = np.exp(x - safe_max(x))\n    return expo",
+        "    exponentials = np.exp2(x - safe_max(x))\n    return expo",
         "exp2 without log₂e in the scale.",
     ),
     forward(
@@ -658,8 +659,8 @@ NUMBERS = [
     forward(
         "dropout keeps what it should drop",
         "dropout",
-        "np.where(keep, weights / (1 - dropout_p), 0.0)",
-        "np.where(keep, 0.0, weights / (1 - dropout_p))",
+        "np.where(dropout_mask, weights / (1 - dropout_p), 0.0)",
+        "np.where(dropout_mask, 0.0, weights / (1 - dropout_p))",
         "The two are exchanged.",
     ),
     forward(
@@ -679,9 +680,10 @@ NUMBERS = [
     forward(
         "dropout before the softmax",
         "sdpa",
-        "        dropped_weights = dropout(weights, dropout_p, keep)\n",
+        "        dropped_weights = dropout("
+        "weights, float(dropout_p), dropout_mask)\n",
         "        dropped_weights = softmax(\n"
-        "            np.where(keep, masked_scores, -np.inf)\n"
+        "            np.where(dropout_mask, masked_scores, -np.inf)\n"
         "        )\n",
         "What is dropped is shared out among the rest.",
     ),
@@ -738,29 +740,29 @@ CROSSED = [
     forward(
         "one draw for all heads",
         "sdpa",
-        "keep = draw_keep(shape, dropout_p)",
-        "keep = draw_keep(shape[-2:], dropout_p)",
+        DRAWN,
+        DRAWN.replace("(shape, ", "(shape[-2:], "),
         "Every head of every sequence leaves out the same weights.",
     ),
     forward(
         "one draw for a whole query",
         "sdpa",
-        "keep = draw_keep(shape, dropout_p)",
-        "keep = draw_keep((*shape[:-1], 1), dropout_p)",
+        DRAWN,
+        DRAWN.replace("(shape, ", "((*shape[:-1], 1), "),
         "A query keeps all of its keys or none.",
     ),
     in_torch(
         "no draw in groups",
         "sdpa",
-        "    if dropout_p > 0 or keep is not None:\n",
-        "    if dropout_p > 0 and not enable_gqa or keep is not None:\n",
+        "    if dropout_p > 0 and dropout_mask is None:\n",
+        "    if dropout_p > 0 and dropout_mask is None and not enable_gqa:\n",
         "Dropout is dropped on the path of grouped heads.",
     ),
     forward(
         "what is left out may be NaN",
         "dropout",
-        "np.where(keep, weights / (1 - dropout_p), 0.0)",
-        "weights * keep / (1 - dropout_p)",
+        "np.where(dropout_mask, weights / (1 - dropout_p), 0.0)",
+        "weights * dropout_mask / (1 - dropout_p)",
         "0 · NaN is NaN: a weight that is left out must not come back.",
     ),
     forward(
@@ -773,11 +775,11 @@ CROSSED = [
     forward(
         "keep by batch where B = H",
         "sdpa",
-        "        keep = beside(keep, weights)\n",
-        "        if len(keep.shape) == 3 and len(shape) == 4:\n"
-        "            if keep.shape[0] == shape[0]:\n"
-        "                keep = keep[:, None, :, :]\n"
-        "        keep = beside(keep, weights)\n",
+        "        dropout_mask = to_device_of(dropout_mask, weights)\n",
+        "        if len(dropout_mask.shape) == 3 and len(shape) == 4:\n"
+        "            if dropout_mask.shape[0] == shape[0]:\n"
+        "                dropout_mask = dropout_mask[:, None, :, :]\n"
+        "        dropout_mask = to_device_of(dropout_mask, weights)\n",
         "Where B = H a keep of rank 3 is taken by sequence, not by head.",
     ),
     forward(
@@ -800,10 +802,10 @@ CROSSED = [
     forward(
         "half types with a window",
         "sdpa",
-        "    capped_scores = soften(scores, soft_cap)\n",
-        "    capped_scores = soften(scores, soft_cap)\n"
+        "    capped_scores = cap_scores(scores, soft_cap)\n",
+        "    capped_scores = cap_scores(scores, soft_cap)\n"
         "    if window is not None:\n"
-        "        capped_scores = widen(cast(capped_scores, given))\n",
+        "        capped_scores = upcast(cast(capped_scores, given))\n",
         "On one path the scores are rounded to the half type.",
     ),
     in_torch(

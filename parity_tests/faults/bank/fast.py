@@ -43,7 +43,7 @@ FAST = [
     forward(
         "fast: lse without its maximum",
         "fast",
-        "np.where(empty, -np.inf, found.highest + logs)",
+        "np.where(empty, -np.inf, result.row_max + logs)",
         "np.where(empty, -np.inf, logs)",
         "The log-sum-exp is that of the shifted scores.",
         "Dao-AILab/flash-attention#978",
@@ -51,8 +51,8 @@ FAST = [
     forward(
         "fast: lse of an empty row is 0",
         "fast",
-        "np.where(empty, -np.inf, found.highest + logs)",
-        "np.where(empty, 0.0, found.highest + logs)",
+        "np.where(empty, -np.inf, result.row_max + logs)",
+        "np.where(empty, 0.0, result.row_max + logs)",
         "Merging takes the row for one of a single key.",
         "pytorch/pytorch#134650",
     ),
@@ -67,30 +67,30 @@ FAST = [
     forward(
         "fast: the triangle is one key too wide",
         "fast",
-        "hidden = ahead(first + cut - rules.right, m - cut, n)",
-        "hidden = ahead(first + cut - rules.right - 1, m - cut, n)",
+        "hidden = ahead(first + cut - sight.right, m - cut, n)",
+        "hidden = ahead(first + cut - sight.right - 1, m - cut, n)",
         "Each query sees the key after its own.",
     ),
     forward(
         "fast: the window is one key too wide",
         "fast",
-        "hidden = behind(first + rules.left, cut, n)",
-        "hidden = behind(first + rules.left + 1, cut, n)",
+        "hidden = behind(first + sight.left, cut, n)",
+        "hidden = behind(first + sight.left + 1, cut, n)",
         "A radius of n shows n + 1 keys to the left.",
         "huggingface/transformers#39408",
     ),
     forward(
         "the last tile ends too early",
         "flash",
-        "stop = min(S, rows.stop + rules.shift + rules.right)",
-        "stop = min(S, rows.start + 1 + rules.shift + rules.right)",
+        "stop = min(S, rows.stop + sight.shift + sight.right)",
+        "stop = min(S, rows.start + 1 + sight.shift + sight.right)",
         "Only the first query of a tile sees all of its keys.",
     ),
     forward(
         "the window starts at the last query",
         "flash",
-        "start = max(0, rows.start + rules.shift - rules.left)",
-        "start = max(0, rows.stop - 1 + rules.shift - rules.left)",
+        "start = max(0, rows.start + sight.shift - sight.left)",
+        "start = max(0, rows.stop - 1 + sight.shift - sight.left)",
         "The first queries of a tile lose their first keys.",
     ),
     forward(
@@ -111,9 +111,10 @@ FAST = [
     forward(
         "fast: a batch reads the first one's keys",
         "fast",
-        "np.ascontiguousarray(widen(array[place[:-1]]))",
+        "np.ascontiguousarray(upcast(array[index[:-1]]))",
         "np.ascontiguousarray(\n"
-        "            widen(array[(*(0 * i for i in place[:-2]), place[-2])]))",
+        "            upcast(array[(*(0 * i for i in index[:-2]),"
+        " index[-2])]))",
         "Every sequence attends to the first one's keys.",
     ),
     gradient(
@@ -121,7 +122,7 @@ FAST = [
         "fast",
         "inner = (np.vecdot(d_output, output) - d_lse) / total",
         "inner = np.vecdot(d_output, output) - d_lse",
-        "The powers are not divided, and so all else must be.",
+        "The exponentials are not divided, and so all else must be.",
     ),
     gradient(
         "fast: lse pulls the wrong way",
@@ -133,7 +134,7 @@ FAST = [
     gradient(
         "fast: keys learn without the scale",
         "fast",
-        "        found.key[group] *= scale\n",
+        "        result.key[group] *= scale\n",
         "",
         "dK = scale · dSᵀ Q.",
     ),
@@ -154,7 +155,7 @@ FAST = [
     gradient(
         "fast: what is hidden gives back",
         "fast",
-        "            hide(own, rows, columns, powers)\n",
+        "            hide(share, rows, columns, exponentials)\n",
         "",
         "The way back does not mask what the way there has masked.",
         "Dao-AILab/flash-attention#1947",
@@ -165,15 +166,15 @@ RING = [
     forward(
         "ring: a rank sees what comes after it",
         "ring",
-        "rules._replace(right=None) if source < rank else None",
-        "rules._replace(right=None)",
+        "sight._replace(right=None) if source < rank else None",
+        "sight._replace(right=None)",
         "Causal within a stretch, and blind to none beyond it.",
     ),
     forward(
         "ring: the stretches stand in the wrong order",
         "ring",
-        "rules._replace(right=None) if source < rank else None",
-        "rules._replace(right=None) if source > rank else None",
+        "sight._replace(right=None) if source < rank else None",
+        "sight._replace(right=None) if source > rank else None",
         "A causal rank sees the later stretches, not the earlier ones.",
     ),
     forward(
@@ -186,17 +187,17 @@ RING = [
     forward(
         "ring: its own stretch without a triangle",
         "ring",
-        "    if rules.right is None or source == rank:\n"
-        "        return rules\n",
-        "    if rules.right is None or source == rank:\n"
-        "        return rules._replace(right=None)\n",
+        "    if sight.right is None or source == rank:\n"
+        "        return sight\n",
+        "    if sight.right is None or source == rank:\n"
+        "        return sight._replace(right=None)\n",
         "Within a stretch each query sees what follows.",
     ),
     forward(
         "ring: the last stretch alone counts",
         "ring",
-        "                found[rank] = merge(found[rank], part)\n",
-        "                found[rank] = part\n",
+        "                results[rank] = merge(results[rank], part)\n",
+        "                results[rank] = part\n",
         "What was gathered before is forgotten.",
     ),
     gradient(
@@ -216,8 +217,8 @@ RING = [
     gradient(
         "ring: the weights of a stretch alone",
         "ring",
-        "    highest = part.log_sum_exp[..., None]\n",
-        "    highest = part.log_sum_exp[..., None] - 0.1\n",
+        "    row_max = part.log_sum_exp[..., None]\n",
+        "    row_max = part.log_sum_exp[..., None] - 0.1\n",
         "P = exp(S - lse), with the lse of all keys.",
     ),
     in_torch(
@@ -225,12 +226,12 @@ RING = [
         "ring",
         "        arriving = None if last else ring.pass_on((key, value))\n"
         "        source = (ring.rank - step) % ring.size\n"
-        "        seen = rules_between(rules, ring.rank, source)\n"
+        "        seen = visibility_between(sight, ring.rank, source)\n"
         "        if seen is not None:\n"
         "            made",
         "        arriving = None if last else ring.pass_on(shard[1:])\n"
         "        source = (ring.rank - step) % ring.size\n"
-        "        seen = rules_between(rules, ring.rank, source)\n"
+        "        seen = visibility_between(sight, ring.rank, source)\n"
         "        if seen is not None:\n"
         "            made",
         "With three ranks and more some keys come twice and some never.",
@@ -249,12 +250,12 @@ RING = [
         "ring",
         "        arriving = None if last else ring.pass_on((key, value))\n"
         "        source = (ring.rank - step) % ring.size\n"
-        "        seen = rules_between(rules, ring.rank, source)\n"
+        "        seen = visibility_between(sight, ring.rank, source)\n"
         "        if seen is not None:\n"
         "            made",
         "        arriving = None if last else ring.pass_on((key, value))\n"
         "        source = (ring.rank + step) % ring.size\n"
-        "        seen = rules_between(rules, ring.rank, source)\n"
+        "        seen = visibility_between(sight, ring.rank, source)\n"
         "        if seen is not None:\n"
         "            made",
         "The keys of the rank before are taken for the next one's.",

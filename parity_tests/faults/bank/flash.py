@@ -15,9 +15,9 @@ FLASH = [
     forward(
         "the old denominator is not rescaled",
         "merge",
-        "one.denominator * factor_1 + other.denominator * factor_2",
-        "one.denominator + other.denominator * factor_2",
-        "The denominator keeps the maximum of the tile before.",
+        "one.row_sum * factor_1 + other.row_sum * factor_2",
+        "one.row_sum + other.row_sum * factor_2",
+        "The sum keeps the maximum of the tile before.",
     ),
     forward(
         "the new tile is not rescaled",
@@ -29,37 +29,37 @@ FLASH = [
     forward(
         "factors turned round",
         "merge",
-        "factor_1 = np.exp(one.highest - finite(highest))",
-        "factor_1 = np.exp(finite(highest) - one.highest)",
+        "factor_1 = np.exp(one.row_max - finite(row_max))",
+        "factor_1 = np.exp(finite(row_max) - one.row_max)",
         "Where the maximum grows the old sums grow with it.",
     ),
     forward(
         "the first tile empty is NaN",
         "merge",
-        "np.where(highest == -np.inf, 0.0, highest)",
-        "highest",
+        "np.where(row_max == -np.inf, 0.0, row_max)",
+        "row_max",
         "-inf - (-inf): a row whose first tile has no key is NaN for good.",
         "pytorch/pytorch#127055",
     ),
     forward(
         "the maximum of the last tile",
         "merge",
-        "highest = np.maximum(one.highest, other.highest)",
-        "highest = other.highest",
-        "An early maximum is forgotten, and its powers overflow.",
+        "row_max = np.maximum(one.row_max, other.row_max)",
+        "row_max = other.row_max",
+        "An early maximum is forgotten, and its exponentials overflow.",
     ),
     forward(
         "log-sum-exp without the maximum",
         "merge",
-        "running.highest + np.log(denominator)",
-        "np.log(denominator)",
+        "running.row_max + np.log(row_sum)",
+        "np.log(row_sum)",
         "It is short by the maximum that was subtracted.",
     ),
     forward(
         "log-sum-exp of an empty row is 0",
         "merge",
-        "np.where(empty, -np.inf, running.highest",
-        "np.where(empty, 0.0, running.highest",
+        "np.where(empty, -np.inf, running.row_max",
+        "np.where(empty, 0.0, running.row_max",
         "Merged with another part an empty one would count.",
         "Dao-AILab/flash-attention#978",
     ),
@@ -80,8 +80,8 @@ FLASH = [
     forward(
         "parts count alike",
         "merge",
-        "        highest = part.log_sum_exp[..., None]\n",
-        "        highest = np.minimum(part.log_sum_exp, 0)[..., None]\n",
+        "        row_max = part.log_sum_exp[..., None]\n",
+        "        row_max = np.minimum(part.log_sum_exp, 0)[..., None]\n",
         "Outputs are averaged whatever their log-sum-exps.",
     ),
     forward(
@@ -101,22 +101,22 @@ FLASH = [
     forward(
         "a diagonal tile taken for an empty one",
         "flash",
-        "columns.start > last + rules.right",
-        "columns.start >= last + rules.right",
+        "columns.start > last + sight.right",
+        "columns.start >= last + sight.right",
         "A tile of which one query sees one key is skipped.",
     ),
     forward(
         "a tile before the window taken for an empty one",
         "flash",
-        "columns.stop - 1 < first - rules.left",
-        "columns.stop - 1 <= first - rules.left",
+        "columns.stop - 1 < first - sight.left",
+        "columns.stop - 1 <= first - sight.left",
         "A tile of which one query sees one key is skipped.",
     ),
     forward(
         "a tile on the diagonal is taken for a whole one",
         "flash",
-        "columns.stop - 1 > first + rules.right",
-        "columns.stop - 1 > last + rules.right",
+        "columns.stop - 1 > first + sight.right",
+        "columns.stop - 1 > last + sight.right",
         "In the last tile of a row the future is seen.",
     ),
     forward(
@@ -129,18 +129,18 @@ FLASH = [
     forward(
         "the corner is forgotten in the mask",
         "flash",
-        "np.arange(rows.start, rows.stop)[:, None] + rules.shift",
+        "np.arange(rows.start, rows.stop)[:, None] + sight.shift",
         "np.arange(rows.start, rows.stop)[:, None]",
         "The lower-right corner is asked for, and the upper-left comes.",
     ),
     forward(
         "the corner is forgotten in skipping",
         "flash",
-        "    first, last = rows.start + rules.shift, "
-        "rows.stop - 1 + rules.shift\n"
-        "    if rules.right is not None and columns.start",
+        "    first, last = rows.start + sight.shift, "
+        "rows.stop - 1 + sight.shift\n"
+        "    if sight.right is not None and columns.start",
         "    first, last = rows.start, rows.stop - 1\n"
-        "    if rules.right is not None and columns.start",
+        "    if sight.right is not None and columns.start",
         "Tiles that are seen from the lower-right corner are skipped.",
     ),
     forward(
@@ -167,8 +167,8 @@ FLASH = [
     forward(
         "empty tiles are computed",
         "flash",
-        "        return True\n    if rules.left",
-        "        return False\n    if rules.left",
+        "        return True\n    if sight.left",
+        "        return False\n    if sight.left",
         "Nothing is wrong but the time: causal costs as much as all.",
     ),
     forward(
@@ -181,11 +181,12 @@ FLASH = [
     in_torch(
         "half types are summed in half types",
         "flash",
-        "    own_value = repeat_heads(widen(value[..., columns, :]), H)\n",
-        "    own_value = repeat_heads(value[..., columns, :].float() * 1, H)\n"
-        "    own_value = own_value.to(value.dtype).float()\n"
+        "    value_tile = repeat_heads(upcast(value[..., columns, :]), H)\n",
+        "    value_tile = value[..., columns, :].float() * 1\n"
+        "    value_tile = repeat_heads(value_tile, H)\n"
+        "    value_tile = value_tile.to(value.dtype).float()\n"
         "    if value.dtype.itemsize == 2:\n"
-        "        own_value = own_value.half().float() * (1 + 2**-9)\n",
+        "        value_tile = value_tile.half().float() * (1 + 2**-9)\n",
         "The values of a half type are a little too large.",
     ),
     gradient(
@@ -212,15 +213,15 @@ FLASH = [
     gradient(
         "weights are not divided on the way back",
         "flash",
-        "weights = powers / np.where(denominator == 0, 1.0, denominator)",
-        "weights = powers",
+        "weights = exponentials / np.where(row_sum == 0, 1.0, row_sum)",
+        "weights = exponentials",
         "P is exp(S - m), not divided by the row's sum.",
     ),
     gradient(
         "masked weights on the way back",
         "flash",
-        "powers = np.exp(steps.masked_scores - finite(highest))",
-        "powers = np.exp(steps.capped_scores - finite(highest))",
+        "exponentials = np.exp(steps.masked_scores - finite(row_max))",
+        "exponentials = np.exp(steps.capped_scores - finite(row_max))",
         "What the mask forbids has a weight again.",
         "Dao-AILab/flash-attention#1947",
     ),
@@ -241,9 +242,9 @@ FLASH = [
     gradient(
         "the cap is forgotten on the way back",
         "flash",
-        "d_scores = soften_backward("
-        "d_masked, steps.capped_scores, rules.soft_cap)",
-        "d_scores = d_masked",
+        "    d_scores = cap_scores_backward(\n"
+        "        d_masked, steps.capped_scores, sight.soft_cap\n    )\n",
+        "    d_scores = d_masked\n",
         "tanh has a slope.",
     ),
     in_torch(
@@ -265,8 +266,8 @@ FLASH = [
     forward(
         "the past is not merged",
         "cache",
-        "merge(Partial(past.output, past.log_sum_exp), found)",
-        "Partial(past.output + found.output, found.log_sum_exp)",
+        "merge(Partial(past.output, past.log_sum_exp), result)",
+        "Partial(past.output + result.output, result.log_sum_exp)",
         "Past and present are added, each with weights that sum to one.",
     ),
     forward(

@@ -61,22 +61,23 @@ GRADIENTS = [
     gradient(
         "dV of the weights before dropout",
         "sdpa",
-        "widen(d_output), steps.dropped_weights,",
-        "widen(d_output), steps.weights,",
+        "upcast(d_output), steps.dropped_weights,",
+        "upcast(d_output), steps.weights,",
         "A value that was dropped learns all the same.",
     ),
     gradient(
         "dropout forgotten on the way back",
         "sdpa",
-        "    if keep is not None:\n        d_weights = dropout_backward",
+        "    if dropout_mask is not None:\n"
+        "        d_weights = dropout_backward",
         "    if False:\n        d_weights = dropout_backward",
         "Weights that were dropped get a gradient.",
     ),
     gradient(
         "dropout without its rescaling on the way back",
         "dropout",
-        "return dropout(d_dropped, dropout_p, keep)",
-        "return dropout(d_dropped, 0.0, keep)",
+        "return dropout(d_dropped, dropout_p, dropout_mask)",
+        "return dropout(d_dropped, 0.0, dropout_mask)",
         "The gradient of kept weights is 1 - p times too small.",
     ),
     gradient(
@@ -117,7 +118,7 @@ GRADIENTS = [
     ),
     gradient(
         "the bias's gradient averaged",
-        "attention",
+        "broadcasting",
         "summed = np.sum(gradient, axis=axes, keepdims=True)",
         "summed = np.mean(gradient, axis=axes, keepdims=True)",
         "What was used many times gets the mean of what comes back.",
@@ -127,7 +128,8 @@ GRADIENTS = [
         "the bias's gradient after the cap",
         "sdpa",
         "d_mask = cast(broadcast_backward(d_masked,",
-        "sloped = soften_backward(d_masked, steps.capped_scores, soft_cap)\n"
+        "capped = steps.capped_scores\n"
+        "        sloped = cap_scores_backward(d_masked, capped, soft_cap)\n"
         "        d_mask = cast(broadcast_backward(sloped,",
         "The bias is added after the cap: its slope is no part of it.",
     ),
@@ -240,8 +242,8 @@ CROSSED = [
     gradient(
         "what comes back is written to",
         "sdpa",
-        "        d_lse = widen(d_log_sum_exp)\n",
-        "        d_lse = widen(d_log_sum_exp)\n"
+        "        d_lse = upcast(d_log_sum_exp)\n",
+        "        d_lse = upcast(d_log_sum_exp)\n"
         "        d_lse[~np.isfinite(steps.log_sum_exp)] = 0\n",
         "The caller's array is changed.",
     ),
@@ -265,9 +267,9 @@ CROSSED = [
     gradient(
         "nothing kept gives back",
         "dropout",
-        "    return dropout(d_dropped, dropout_p, keep)",
-        "    kept = np.where(keep, d_dropped, 0.0)\n"
+        "    return dropout(d_dropped, dropout_p, dropout_mask)",
+        "    kept = np.where(dropout_mask, d_dropped, 0.0)\n"
         "    return kept / max(1 - dropout_p, 1e-9)",
-        "With p = 1 what was given keep gets 10⁹ times its gradient.",
+        "With p = 1 what was kept gets 10⁹ times its gradient.",
     ),
 ]

@@ -191,11 +191,11 @@ LAYERS = [
         "positions",
         "    half = x.shape[-1] // 2\n"
         "    first, second = x[..., :half], x[..., half:]\n"
-        "    turned = [first * cosine - second * sine, "
+        "    rotated = [first * cosine - second * sine, "
         "second * cosine + first * sine]\n",
         "    half = x.shape[-1] // 2\n"
         "    first, second = x[..., :half], x[..., half:]\n"
-        "    turned = [first * cosine - second * sine, "
+        "    rotated = [first * cosine - second * sine, "
         "second * cosine - first * sine]\n",
         "It is no rotation: norms change.",
     ),
@@ -210,8 +210,9 @@ LAYERS = [
     forward(
         "rotary angles in float32",
         "positions",
-        "angles: Array = position[:, None] * slowness",
-        "angles: Array = np.astype(position[:, None] * slowness, np.float32)",
+        "angles: Array = position[:, None] * inverse_frequencies",
+        "angles: Array = np.astype("
+        "position[:, None] * inverse_frequencies, np.float32)",
         "The angle of a large position has few digits left.",
     ),
     forward(
@@ -246,7 +247,7 @@ LAYERS = [
     in_torch(
         "the mask of a cache is made elsewhere",
         "cache",
-        "    mask = beside(mask, query)\n",
+        "    mask = to_device_of(mask, query)\n",
         "",
         "Keys on a GPU, the mask in the main memory: an error.",
     ),
@@ -276,17 +277,17 @@ LAYERS = [
     gradient(
         "rotary turns on in place of back",
         "positions",
-        "return turn_half(d_turned, cosine, -sine)",
-        "return turn_half(d_turned, cosine, sine)",
+        "return rotate_half(d_rotated, cosine, -sine)",
+        "return rotate_half(d_rotated, cosine, sine)",
         "The gradient is turned forwards: the inverse is the transpose.",
     ),
     gradient(
         "rotary's gradient without its offset",
         "positions",
-        "    cosine, sine = turns(d_turned, offset)\n"
-        "    return turn_interleaved(d_turned, cosine, -sine)",
-        "    cosine, sine = turns(d_turned, 0)\n"
-        "    return turn_interleaved(d_turned, cosine, -sine)",
+        "    cosine, sine = cos_sin(d_rotated, offset)\n"
+        "    return rotate_interleaved(d_rotated, cosine, -sine)",
+        "    cosine, sine = cos_sin(d_rotated, 0)\n"
+        "    return rotate_interleaved(d_rotated, cosine, -sine)",
         "It is turned back by another angle.",
     ),
     gradient(

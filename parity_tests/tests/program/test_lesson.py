@@ -130,14 +130,14 @@ def test_readmes_show_what_the_lesson_prints(
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-Hant.md"])
 def test_readmes_show_the_code_as_it_is(name: str) -> None:
-    """Both sides of softmax and positive_sum, without their docstrings."""
+    """Both sides of softmax and safe_sum, without their docstrings."""
     text = (ROOT / name).read_text(encoding="utf-8")
     (shown,) = re.findall(r"```diff\n(.*?)```", text, flags=re.DOTALL)
     for sign, room in (("-", numpy_impl.softmax), ("+", torch_impl.softmax)):
         lines = [line for line in shown.splitlines() if line[:1] in f" {sign}"]
         whole = "".join(
             inspect.getsource(function)
-            for function in (room.softmax, room.positive_sum)
+            for function in (room.softmax, room.safe_sum)
         )
         code = re.sub(r' *""".*?"""\n', "", whole, flags=re.DOTALL)
         assert [line[1:] for line in lines if line] == code.splitlines()

@@ -193,17 +193,23 @@ def test_another_file_is_never_written_over(capsys: Capture) -> None:
     changes: dict[str, dict[str, Any]] = {
         "renamed.npz": {"belongs": own.replace("training", "draining")},
         "longer.npz": {"belongs": f"{own} and more"},
-        "wide.npz": {"mean.token": np.float64(kept["mean.token"])},
+        "wide.npz": {
+            "mean.token_embedding": np.float64(kept["mean.token_embedding"])
+        },
         "negative.npz": {"count": np.asarray(-1)},
         "half.npz": {"count": np.asarray(1.5)},
-        "nan.npz": {"weight.token": kept["weight.token"] * np.nan},
+        "nan.npz": {
+            "weight.token_embedding": kept["weight.token_embedding"] * np.nan
+        },
         "late.npz": {"count": np.asarray(2**63 - 1)},
-        "root.npz": {"square.token": kept["square.token"] - 1},
+        "root.npz": {
+            "square.token_embedding": kept["square.token_embedding"] - 1
+        },
         "more.npz": {"surplus": np.ones(3)},
     }
     for name, change in changes.items():
         np.savez(name, **{**kept, **change})
-    del kept["mean.token"]
+    del kept["mean.token_embedding"]
     np.savez("missing.npz", **kept)
     names = ("pickled.npz", "text.npz", "cut.npz", "empty.npz", "other.npz")
     for name in (*names, *changes, "array.npy", "zip.npz", "missing.npz"):

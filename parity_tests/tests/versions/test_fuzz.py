@@ -31,7 +31,7 @@ NAMES = (
     "enable_gqa",
     "window",
     "soft_cap",
-    "keep",
+    "dropout_mask",
 )
 
 

@@ -35,9 +35,9 @@ def learned(
     step = room.tied_step if tied else room.train_step
     test = room.recall_batch(1000, 2**31)
     share = 0.0
-    while optimizer.count < most and share < 0.99:
-        step(model, optimizer, room.recall_batch(64, optimizer.count))
-        if optimizer.count % 50 == 0 or optimizer.count == most:
+    while optimizer.step_count < most and share < 0.99:
+        step(model, optimizer, room.recall_batch(64, optimizer.step_count))
+        if optimizer.step_count % 50 == 0 or optimizer.step_count == most:
             share = room.accuracy(model, test)
     return share
 
