@@ -316,7 +316,7 @@ def unembed_backward(
         )
         return d_x, {"token_embedding": d_w.mT}
     d_x, d_w, _ = project_backward(d_logits, x, model.lm_head, None)
-    return d_x, {"output": d_w}
+    return d_x, {"lm_head": d_w}
 
 
 def embed_backward(

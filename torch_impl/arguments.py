@@ -12,6 +12,7 @@ import numbers
 from typing import Any
 
 from .arrays import float_range, is_array, is_boolean, is_floating
+from .broadcasting import broadcast_shape
 
 
 def check_arguments(
@@ -229,22 +230,6 @@ def scores_shape(query: Any, key: Any, value: Any) -> tuple[int, ...]:
     batch = broadcast_shape(batch, value.shape[:-3]) or ()
     middle = (heads(query),) if rank > 2 else ()
     return (*batch, *middle, query.shape[-2], key.shape[-2])
-
-
-def broadcast_shape(
-    one: tuple[int, ...], other: tuple[int, ...]
-) -> tuple[int, ...] | None:
-    """Return the shape that two shapes broadcast to, None if there is none.
-
-    Aligned at their last axes, two sizes must be equal or one of them 1.
-    """
-    rank = max(len(one), len(other))
-    padded_one = (1,) * (rank - len(one)) + tuple(one)
-    padded_other = (1,) * (rank - len(other)) + tuple(other)
-    pairs = list(zip(padded_one, padded_other, strict=True))
-    if any(a != b and 1 not in (a, b) for a, b in pairs):
-        return None
-    return tuple(b if a == 1 else a for a, b in pairs)
 
 
 def describe(candidate: object) -> str:

@@ -107,7 +107,7 @@ def counting(version: Version, V: int, T: int) -> Any:
     """Return a model that expects each character's successor."""
 
     class Counting:
-        position = np.zeros((T, 1))
+        position_embedding = np.zeros((T, 1))
 
         def __call__(self, ids: Any) -> Any:
             places = version.numpy(ids)

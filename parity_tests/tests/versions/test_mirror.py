@@ -53,7 +53,7 @@ DONE_BY_TORCH = {
 # Functions that write into one tensor where NumPy's side joins many arrays,
 # and what they write into.
 IN_PLACE = {"flash_forward", "flash_backward"}
-WRITTEN_OVER = {"Rules: tables: Array"}
+WRITTEN_OVER = {"Visibility: tables: Array"}
 
 
 def source(package: ModuleType, room: str) -> ast.Module:
