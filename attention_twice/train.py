@@ -54,7 +54,7 @@ class Training:
 
     def step(self) -> float:
         """Take a step on the batch that belongs to it; return the loss."""
-        number = 1_000_003 * self.seed + self.optimizer.count
+        number = 1_000_003 * self.seed + self.optimizer.step_count
         batch = self.room.text_batch(self.ids, self.T, self.B, number)
         loss: float = self.room.train_step(self.model, self.optimizer, batch)
         return loss
@@ -84,20 +84,20 @@ class Training:
         learned = self.package.language_model.parameters(self.model)
         arrays = {
             **{f"weight.{name}": w for name, w in learned.items()},
-            **self.optimizer.moments(),
+            **self.optimizer.state_dict(),
         }
         found = {n: self.package.to_numpy(a) for n, a in arrays.items()}
         digest = hashlib.sha256(self.text.encode()).hexdigest()
         return found | {
             "belongs": np.asarray(f"{FORMAT} {digest} {self.seed}"),
-            "count": np.asarray(self.optimizer.count),
+            "count": np.asarray(self.optimizer.step_count),
         }
 
     def save(self) -> None:
         """Write the checkpoint, whole or not at all."""
         state = self.state()
         if not all(map(is_finite, state.values())):
-            count = self.optimizer.count
+            count = self.optimizer.step_count
             fail(self.lang, "not finite", step=count, path=self.path)
         try:
             with written_whole(self.path) as file:
@@ -127,7 +127,7 @@ class Training:
             if n.startswith("weight.")
         }
         self.package.language_model.set_parameters(self.model, weights)
-        self.optimizer.resume(count, arrays)
+        self.optimizer.load_state_dict(count, arrays)
         return True
 
 
@@ -187,7 +187,7 @@ def run_train(page: Page, version: Version, arguments: Arguments) -> None:
         kinds=len(training.characters),
     )
     if resumed:
-        count = training.optimizer.count
+        count = training.optimizer.step_count
         page.say("resumed", step=count, path=training.path)
     # To the end, since a terminal may send Ctrl-C twice in one moment.
     with stop_asked() as stop:
@@ -212,11 +212,11 @@ def train(
     With a number of steps it is trained for so many, known or not.
     """
     shown = min(len(training.text), 40)
-    last = training.optimizer.count + (most or 1000)
+    last = training.optimizer.step_count + (most or 1000)
     saved = time.monotonic()
     with training_bar(page, page.word("training"), last) as advance:
-        while training.optimizer.count < last and not stop():
-            step = training.optimizer.count
+        while training.optimizer.step_count < last and not stop():
+            step = training.optimizer.step_count
             # Looking through a long text costs as much as many steps.
             due = step % len(training.starts) == 0
             if most is None and due and training.right(stop) == 1:
@@ -224,7 +224,7 @@ def train(
             loss = training.step()
             if not math.isfinite(loss):
                 break
-            step = training.optimizer.count
+            step = training.optimizer.step_count
             advance(step, loss)
             if step.bit_count() == 1:
                 sample = training.sample(shown)
@@ -236,7 +236,7 @@ def train(
 
 def say_result(page: Page, training: Training) -> None:
     """Say how much of the text it knows."""
-    share, step = training.right(), training.optimizer.count
+    share, step = training.right(), training.optimizer.step_count
     known = training.sample(min(len(training.text), training.T + 1))
     if share == 1:
         shown = min(4, len(known) - 1)
