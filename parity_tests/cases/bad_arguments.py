@@ -240,9 +240,9 @@ BAD = [
     bad(
         "keep that would widen one query",
         ValueError,
-        "keep has shape (5, 7), expected one that broadcasts",
+        "dropout_mask has shape (5, 7), expected one that broadcasts",
         query=zeros(2, 6, 1, 4),
-        keep=zeros(5, 7, dtype=np.bool_),
+        dropout_mask=zeros(5, 7, dtype=np.bool_),
     ),
     bad("a number of NumPy", TypeError, "query is", query=np.float32(1)),
     bad("a mask that is a number", TypeError, "attn_mask", attn_mask=np.True_),
@@ -305,13 +305,23 @@ BAD = [
     bad("cap inf", ValueError, "soft_cap is inf", soft_cap=float("inf")),
     bad("cap nan", ValueError, "soft_cap is nan", soft_cap=float("nan")),
     bad("cap a text", TypeError, "soft_cap is '2' (str)", soft_cap="2"),
-    bad("keep of numbers", TypeError, "keep has dtype", keep=zeros(5, 7)),
-    bad("keep a flag", TypeError, "keep is True (bool)", keep=True),
+    bad(
+        "keep of numbers",
+        TypeError,
+        "dropout_mask has dtype",
+        dropout_mask=zeros(5, 7),
+    ),
+    bad(
+        "keep a flag",
+        TypeError,
+        "dropout_mask is True (bool)",
+        dropout_mask=True,
+    ),
     bad(
         "keep of another length",
         ValueError,
-        "keep has shape (5, 6), expected one that broadcasts",
-        keep=zeros(5, 6, dtype=np.bool_),
+        "dropout_mask has shape (5, 6), expected one that broadcasts",
+        dropout_mask=zeros(5, 6, dtype=np.bool_),
     ),
 ]
 
@@ -356,8 +366,15 @@ BACK = [
         "d_log_sum_exp has shape (2, 6, 1), expected (2, 6, 5)",
         d_log_sum_exp=zeros(2, 6, 1),
     ),
-    bad("no keep", ValueError, "keep is None, expected", dropout_p=0.5),
-    bad("no keep, p 1", ValueError, "keep is None, expected", dropout_p=1),
+    bad(
+        "no keep", ValueError, "dropout_mask is None, expected", dropout_p=0.5
+    ),
+    bad(
+        "no keep, p 1",
+        ValueError,
+        "dropout_mask is None, expected",
+        dropout_p=1,
+    ),
     bad("a number", TypeError, "d_output is 1.0 (float)", d_output=1.0),
     bad(
         "nothing, with a log-sum-exp",
@@ -411,11 +428,11 @@ ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a whole probability": ({"dropout_p": 0}, {}),
     "a huge window": ({"window": (10**30, 10**30)}, {}),
     "a mask of no axes": ({"attn_mask": np.asarray(True)}, {}),
-    "a keep that broadcasts": ({"keep": np.ones(7, dtype=bool)}, {}),
+    "a keep that broadcasts": ({"dropout_mask": np.ones(7, dtype=bool)}, {}),
     **{
         f"p, a {kind.__name__}": (
-            {"dropout_p": kind(0.25), "keep": KEPT},
-            {"dropout_p": 0.25, "keep": KEPT},
+            {"dropout_p": kind(0.25), "dropout_mask": KEPT},
+            {"dropout_p": 0.25, "dropout_mask": KEPT},
         )
         for kind in (np.float64, np.float32, Fraction)
     },

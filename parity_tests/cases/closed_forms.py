@@ -328,7 +328,7 @@ BY_HAND = [
         [[4]],
         {
             "dropout_p": 0.75,
-            "keep": mask("FFTF"),
+            "dropout_mask": mask("FFTF"),
         },
     ),
     Value(
@@ -347,7 +347,7 @@ BY_HAND = [
         [[5]],
         {
             "dropout_p": 0.5,
-            "keep": mask("TFTF"),
+            "dropout_mask": mask("TFTF"),
             "attn_mask": mask("TFTF"),
         },
     ),

@@ -64,7 +64,7 @@ class Case:
     enable_gqa: bool = False
     window: tuple[int, int] | None = None
     soft_cap: float | None = None
-    keep: Shape | None = None
+    dropout_mask: Shape | None = None
     gradient: bool = True
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Inputs:
     enable_gqa: bool
     window: tuple[int, int] | None
     soft_cap: float | None
-    keep: Array | None
+    dropout_mask: Array | None
     d_output: Array
     d_log_sum_exp: Array
     batch: Shape
@@ -127,16 +127,18 @@ class Inputs:
         """Return whether dropout keeps a weight: (..., h, i, j)."""
         if self.dropout_p == 1:
             return False
-        if self.keep is None:
+        if self.dropout_mask is None:
             return True
-        own = index[len(index) - self.keep.ndim :]
-        place = zip(own, self.keep.shape, strict=True)
-        return bool(self.keep[tuple(0 if n == 1 else i for i, n in place)])
+        own = index[len(index) - self.dropout_mask.ndim :]
+        place = zip(own, self.dropout_mask.shape, strict=True)
+        return bool(
+            self.dropout_mask[tuple(0 if n == 1 else i for i, n in place)]
+        )
 
     def options(self) -> dict[str, Any]:
         """Return the arguments besides query, key and value."""
         names = ("attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
-        more = ("window", "soft_cap", "keep")
+        more = ("window", "soft_cap", "dropout_mask")
         return {name: getattr(self, name) for name in (*names, *more)}
 
 
@@ -156,10 +158,12 @@ def build(case: Case) -> Inputs:
     rank = max(len(case.query), len(case.key), len(case.value))
     middle = (heads,) if rank > 2 else ()
     table = (*batch, *middle, case.query[-2], case.key[-2])
-    keep = None
-    if case.dropout_p > 0 or case.keep is not None:
-        drawn = rng.random(table if case.keep is None else case.keep)
-        keep = np.asarray(drawn >= max(case.dropout_p, 0.3))
+    dropout_mask = None
+    if case.dropout_p > 0 or case.dropout_mask is not None:
+        drawn = rng.random(
+            table if case.dropout_mask is None else case.dropout_mask
+        )
+        dropout_mask = np.asarray(drawn >= max(case.dropout_p, 0.3))
     attn_mask = draw_mask(case, rng)
     d_output = rng.standard_normal((*table[:-1], case.value[-1]))
     d_log_sum_exp = rng.standard_normal(table[:-1])
@@ -168,7 +172,7 @@ def build(case: Case) -> Inputs:
     half = case.dtype in ("float16", "bfloat16")
     wide = "float32" if half else case.dtype
     d_log_sum_exp = rounded(d_log_sum_exp, wide)
-    for array in (query, key, value, attn_mask, keep, d_output):
+    for array in (query, key, value, attn_mask, dropout_mask, d_output):
         if array is not None:
             array.flags.writeable = False
     return Inputs(
@@ -176,7 +180,7 @@ def build(case: Case) -> Inputs:
         key=key,
         value=value,
         attn_mask=attn_mask,
-        keep=keep,
+        dropout_mask=dropout_mask,
         d_output=d_output,
         d_log_sum_exp=d_log_sum_exp,
         dropout_p=case.dropout_p,

@@ -423,8 +423,8 @@ def equal_sizes() -> Iterator[Case]:
     even = ((3, 3, L, D), (3, 3, S, D), (3, 3, S, E))
     yield Case("B = H, bool mask", *even, mask=Mask("bool", (3, L, S)))
     yield Case("B = H, bias", *even, mask=Mask("float", (3, 1, S)))
-    yield Case("B = H, keep", *even, keep=(3, L, S), dropout_p=0.3)
-    yield Case("B = H, keep by key", *even, keep=(3, 1, S))
+    yield Case("B = H, keep", *even, dropout_mask=(3, L, S), dropout_p=0.3)
+    yield Case("B = H, keep by key", *even, dropout_mask=(3, 1, S))
 
 
 def dropout_masks() -> Iterator[Case]:

@@ -133,11 +133,11 @@ def attention(inputs: Inputs, given: str) -> Attention:
 
 def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
     """Bound what dropout makes of weights or of their gradient."""
-    if inputs.keep is None:
+    if inputs.dropout_mask is None:
         return a
     if inputs.dropout_p == 1:
         return Bounded(a.value * 0.0, a.error * 0.0)
-    growth = np.where(inputs.keep, 1 / (1 - inputs.dropout_p), 0.0)
+    growth = np.where(inputs.dropout_mask, 1 / (1 - inputs.dropout_p), 0.0)
     return multiply(a, exact(growth), dtype, roundings=3)
 
 

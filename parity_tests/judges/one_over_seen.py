@@ -28,7 +28,7 @@ def structural(case: Case) -> Case | None:
     boolean = case.mask is None or case.mask.kind == "bool"
     if 0 in sizes or not boolean or case.fill != "normal":
         return None
-    if case.dropout_p or case.keep is not None:
+    if case.dropout_p or case.dropout_mask is not None:
         return None
     if case.scale is not None and math.isnan(case.scale):
         return None

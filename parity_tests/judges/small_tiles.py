@@ -24,7 +24,7 @@ ROOM = "flash"
 
 def tiled(case: Case) -> bool:
     """Return whether flash computes a case: it has no dropout."""
-    return case.dropout_p == 0 and case.keep is None
+    return case.dropout_p == 0 and case.dropout_mask is None
 
 
 TILED = [case for case in CASES if tiled(case)]
@@ -59,7 +59,11 @@ def tiles(
 def arguments(version: Version, case: Case) -> dict[str, Any]:
     """Return the arguments of flash for a case."""
     named = version.arguments(build(case), case.dtype)
-    return {n: a for n, a in named.items() if n not in ("dropout_p", "keep")}
+    return {
+        n: a
+        for n, a in named.items()
+        if n not in ("dropout_p", "dropout_mask")
+    }
 
 
 def forward(
