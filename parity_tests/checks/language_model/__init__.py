@@ -1,0 +1,1 @@
+"""language_model before each of the five judges: a module each."""
