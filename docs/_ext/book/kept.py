@@ -19,7 +19,9 @@ from typing import Any
 
 from sphinx.environment import BuildEnvironment
 
-ROOT = Path(__file__).parents[3]
+from attention_twice.files import written_whole
+from attention_twice.sources import ROOT
+
 CODE = (
     "numpy_impl",
     "torch_impl",
@@ -77,8 +79,7 @@ def kept(key: list[str], make: Callable[[], Any]) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     found = make()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    # Two builds may write the same at once: each writes a file of its own.
-    own = path.with_suffix(f".{os.getpid()}")
-    own.write_text(json.dumps(found), encoding="utf-8")
-    own.replace(path)
+    # Two builds may write the same at once.
+    with written_whole(path) as file:
+        file.write(json.dumps(found).encode())
     return found

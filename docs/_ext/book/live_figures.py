@@ -1,7 +1,8 @@
 """The pictures of the live figures, as they stand without a script.
 
-Their numbers are numpy_impl's; `live/figures.mjs` moves them, and puts them
-to work by enabling their fieldsets.
+Their numbers are numpy_impl's, their looks those of `templates/live/`;
+`live/figures.mjs` moves them, and puts them to work by enabling their
+fieldsets.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import math
-from typing import NamedTuple
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from numpy_impl import lesson, masks, merge, softmax, training
 from numpy_impl.adam import AdamW
@@ -47,145 +52,46 @@ CAPTIONS = {
     },
 }
 
-BAR, ROW = 180, 26
-UNIT = 140
 
-
-def query(language: str) -> str:
-    """Return 光's query among the keys, and the weights beside it."""
-    keys = np.asarray(lesson.KEYS)
-    asked = np.asarray(lesson.QUERY)
-    weights = softmax.softmax(keys @ asked)
-    light, place = {
-        "en": ("light", "place"),
-        "zh_Hant": ("光亮", "地點"),
-    }[language]
-    name = {"en": "the query of 光", "zh_Hant": "「光」的查詢"}[language]
-    x0, y0 = 80, 220
-    parts = [
-        f'<line x1="0" y1="{y0}" x2="300" y2="{y0}" stroke="currentColor"/>',
-        f'<line x1="{x0}" y1="0" x2="{x0}" y2="300" stroke="currentColor"/>',
-        f'<text x="298" y="{y0 + 20}" text-anchor="end">{light}</text>',
-        f'<text x="{x0 + 6}" y="16">{place}</text>',
-    ]
-    for token, key in zip(lesson.TOKENS, keys.tolist(), strict=True):
-        x, y = x0 + UNIT * key[0], y0 - UNIT * key[1]
-        parts.append(
-            f'<g data-key="{json.dumps(key)}"><circle cx="{x:.0f}" '
-            f'cy="{y:.0f}" r="4" fill="currentColor"/>'
-            f'<text x="{x + 9:.0f}" y="{y - 7:.0f}">{token}</text></g>'
-        )
-    x, y = x0 + UNIT * asked[0], y0 - UNIT * asked[1]
-    # The stroke that is not seen makes room for a finger.
-    parts.append(
-        f'<circle class="handle" role="slider" aria-label="{name}" '
-        f'aria-valuenow="{asked[0]:.2f}" '
-        f'aria-valuetext="{asked[0]:.2f}, {asked[1]:.2f}" '
-        f'data-query="{json.dumps(asked.tolist())}" cx="{x:.0f}" '
-        f'cy="{y:.0f}" r="10" fill="#c2410c" fill-opacity="0.8" '
-        'stroke="transparent" stroke-width="24"/>'
-    )
-    frame = json.dumps({"x0": x0, "y0": y0, "unit": UNIT, "bar": BAR})
-    return (
-        f'<svg viewBox="0 0 300 300" width="300" height="300" '
-        f'data-frame=\'{frame}\' font-size="16" fill="currentColor">'
-        + "".join(parts)
-        + "</svg>"
-        + bars(list(lesson.TOKENS), weights.tolist())
-    )
-
-
-def scale(language: str) -> str:
-    """Return the weights of the lesson's scores, and a slider."""
-    keys = np.asarray(lesson.KEYS)
-    scores = keys @ np.asarray(lesson.QUERY)
-    weights = softmax.softmax(scores)
-    label = {"en": "scores times", "zh_Hant": "分數乘以"}[language]
-    return (
-        '<fieldset class="controls" disabled>'
-        f'<label>{label} <input type="range" min="0" max="20" step="0.1" '
-        f'value="1" data-scores="{json.dumps(scores.tolist())}" '
-        f'data-bar="{BAR}"></label><output>1.0</output></fieldset>'
-        + bars(list(lesson.TOKENS), weights.tolist())
-    )
-
-
-def bars(names: list[str], weights: list[float]) -> str:
-    """Return a bar for each weight, with its number."""
-    height = ROW * len(names)
-    parts = [
-        f'<svg viewBox="0 0 280 {height}" width="280" height="{height}" '
-        'font-size="16" fill="currentColor">'
-    ]
-    for number, (name, weight) in enumerate(zip(names, weights, strict=True)):
-        top = ROW * number
-        parts.append(
-            f'<text y="{top + 18}">{name}</text>'
-            f'<rect class="weight" data-bar="{number}" x="30" y="{top + 3}" '
-            f'width="{BAR * weight:.1f}" height="18"/>'
-            f'<text data-weight="{number}" x="{BAR + 45}" '
-            f'y="{top + 18}">{weight:.2f}</text>'
-        )
-    return "".join([*parts, "</svg>"])
-
-
-QUERIES, KEYS, CELL, EDGE = 4, 6, 44, 24
-SWITCHES = {
-    "en": {
-        "causal": "causal",
-        "right": "lower right corner",
-        "left": "keys back beside its own (−1: no bound)",
-        "hidden": "padding keys at the end",
-        "table": "weights of 4 queries over 6 keys, all scores 0",
-    },
+# What the templates say, in Chinese.
+WORDS = {
+    "en": {},
     "zh_Hant": {
+        "light": "光亮",
+        "place": "地點",
+        "the query of 光": "「光」的查詢",
+        "scores times": "分數乘以",
         "causal": "因果",
-        "right": "靠右下角",
-        "left": "往回看幾格，自己不算（−1：不限）",
-        "hidden": "最後有幾個鍵是填充",
-        "table": "4 個查詢對 6 個鍵的權重，所有分數都是 0",
+        "lower right corner": "靠右下角",
+        "keys back beside its own (−1: no bound)": "往回看幾格，自己不算"
+        "（−1：不限）",
+        "padding keys at the end": "最後有幾個鍵是填充",
+        "weights of 4 queries over 6 keys, all scores 0": "4 個查詢對 6 個鍵的"
+        "權重，所有分數都是 0",
+        "Back": "上一塊",
+        "Next tile": "下一塊",
+        "keys in a tile": "一塊有幾個鍵",
+        "tile {tile} of {count}": "第 {tile} 塊，共 {count} 塊",
+        "score": "分數",
+        "power": "次方",
+        "value": "值",
+        "keys": "鍵",
+        "factor": "因子",
+        "in one piece": "不分塊",
+        "Block and head": "層與頭",
+        "block {block}, head {head}": "第 {block} 層，頭&nbsp;{head}",
+        "Character": "字",
     },
 }
 
-
-def mask(language: str) -> str:
-    """Return the weights of a causal mask, and its switches."""
-    words = SWITCHES[language]
-    seen = masks.causal_mask(QUERIES, KEYS)
-    weights = softmax.softmax(masks.mask_scores(0.0 * seen, seen))
-    box = '<label><input type="checkbox" name="{0}"{2}> {1}</label>'
-    number = (
-        '<label>{1} <input type="number" name="{0}" value="{2}" min="{2}" '
-        'max="5"></label>'
-    )
-    width, height = EDGE + KEYS * CELL, EDGE + QUERIES * CELL
-    parts = [
-        '<form><fieldset class="controls" disabled>',
-        box.format("causal", words["causal"], " checked"),
-        box.format("right", words["right"], ""),
-        number.format("left", words["left"], -1),
-        number.format("hidden", words["hidden"], 0),
-        "</fieldset></form>",
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" font-size="14" fill="currentColor" '
-        f'text-anchor="middle" role="img" aria-label="{words["table"]}">',
-    ]
-    for j in range(KEYS):
-        x = EDGE + CELL * (j + 0.5)
-        parts.append(f'<text x="{x}" y="16">{j}</text>')
-    for i, row in enumerate(weights.tolist()):
-        y = EDGE + CELL * i
-        parts.append(f'<text x="10" y="{y + CELL / 2 + 5}">{i}</text>')
-        for j, weight in enumerate(row):
-            x = EDGE + CELL * j
-            parts.append(
-                f'<rect data-cell="{i} {j}" x="{x}" y="{y}" width="{CELL}" '
-                f'height="{CELL}" fill="#0369a1" fill-opacity="{weight:.2f}" '
-                'stroke="currentColor" stroke-opacity="0.3"/>'
-                f'<text data-weight="{i} {j}" x="{x + CELL / 2}" '
-                f'y="{y + CELL / 2 + 5}">{shown(weight)}</text>'
-            )
-    return "".join([*parts, "</svg>"])
+FOLDER = Path(__file__).parent / "templates" / "live"
+TEMPLATES = Environment(
+    loader=FileSystemLoader(FOLDER),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
 def shown(weight: float) -> str:
@@ -193,38 +99,65 @@ def shown(weight: float) -> str:
     return f"{weight:.2f}" if weight > 0 else "·"
 
 
+def as_json(data: Any) -> Markup:
+    """Return data for an attribute; nothing in them needs an escape."""
+    return Markup(json.dumps(data))
+
+
+TEMPLATES.filters |= {"json": as_json, "shown": shown}
+
+
+def drawn(name: str, language: str, **data: Any) -> str:
+    """Return a template with data and words in it, in one line."""
+    text = TEMPLATES.get_template(f"{name}.html").render(
+        data, _=lambda word: WORDS[language].get(word, word)
+    )
+    # A tag goes on after a space, and what follows a tag without one.
+    return re.sub(r"(>?)\s*\n\s*", lambda m: m[1] or " ", text.strip())
+
+
+BAR = 180
+
+
+def query(language: str) -> str:
+    """Return 光's query among the keys, and the weights beside it."""
+    keys, asked = np.asarray(lesson.KEYS), np.asarray(lesson.QUERY)
+    return drawn(
+        "query",
+        language,
+        frame={"x0": 80, "y0": 220, "unit": 140, "bar": BAR},
+        tokens=lesson.TOKENS,
+        keys=keys.tolist(),
+        query=asked.tolist(),
+        weights=softmax.softmax(keys @ asked).tolist(),
+    )
+
+
+def scale(language: str) -> str:
+    """Return the weights of the lesson's scores, and a slider."""
+    scores = np.asarray(lesson.KEYS) @ np.asarray(lesson.QUERY)
+    return drawn(
+        "scale",
+        language,
+        bar=BAR,
+        tokens=lesson.TOKENS,
+        scores=scores.tolist(),
+        weights=softmax.softmax(scores).tolist(),
+    )
+
+
+def mask(language: str) -> str:
+    """Return the weights of a causal mask, and its switches."""
+    seen = masks.causal_mask(4, 6)
+    weights = softmax.softmax(masks.mask_scores(0.0 * seen, seen))
+    return drawn("mask", language, weights=weights.tolist())
+
+
 # Twice the maximum grows, and the second tile of two is masked.
 SCORES = (1.0, 2.0, -np.inf, -np.inf, 4.0, 3.0, 5.0, 3.0)
 VALUES = (8.0, 2.0, 7.0, 1.0, 4.0, 6.0, 3.0, 5.0)
 SIZES = (1, 2, 4, 8)
 TILE = 2
-SUMS = ("<i>l</i>", "<i>o</i>", "<i>o</i> / <i>l</i>")
-STEPS = {
-    "en": {
-        "back": "Back",
-        "next": "Next tile",
-        "size": "keys in a tile",
-        "place": "tile {tile} of {count}",
-        "score": "score",
-        "power": "power",
-        "value": "value",
-        "keys": "keys",
-        "factor": "factor",
-        "whole": "in one piece",
-    },
-    "zh_Hant": {
-        "back": "上一塊",
-        "next": "下一塊",
-        "size": "一塊有幾個鍵",
-        "place": "第 {tile} 塊，共 {count} 塊",
-        "score": "分數",
-        "power": "次方",
-        "value": "值",
-        "keys": "鍵",
-        "factor": "因子",
-        "whole": "不分塊",
-    },
-}
 
 
 class Step(NamedTuple):
@@ -256,90 +189,42 @@ def steps(size: int) -> list[Step]:
 
 def tiles(language: str) -> str:
     """Return a row of scores, and what it has gathered after each tile."""
-    words = STEPS[language]
     done = steps(TILE)
-    numbers = [str(key) for key in range(len(SCORES))]
-    rows = {
-        words["score"]: [f"{score:.0f}" for score in SCORES],
-        words["power"]: [shown(p) for step in done for p in step.exponentials],
-        words["value"]: [f"{value:.0f}" for value in VALUES],
-    }
-    head = cells("th", [words["keys"], *numbers])
-    above = "".join(
-        f"<tr><th>{name}</th>{cells('td', row)}</tr>".replace("-inf", "−∞")
-        for name, row in rows.items()
-    )
-    names = [words["keys"], "<i>m</i>", words["factor"], *SUMS]
-    below = "".join(row_of_step(step) for step in done)
     whole = softmax.softmax(np.asarray(SCORES)) @ np.asarray(VALUES)
-    data = json.dumps(
-        {
-            "scores": [s if math.isfinite(s) else None for s in SCORES],
-            "values": VALUES,
-        }
-    )
-    columns = "<colgroup>" + f'<colgroup span="{TILE}">' * len(done)
-    return (
-        f"{step_controls(words)}"
-        f"<table class=\"keys\" data-row='{data}'>{columns}<thead><tr>{head}"
-        f"</tr></thead><tbody>{above}</tbody></table>"
-        f'<table class="steps"><thead><tr>{cells("th", names)}</tr></thead>'
-        f'<tbody>{below}</tbody><tfoot><tr><th colspan="5">{words["whole"]}'
-        f"</th><td>{whole:.3f}</td></tr></tfoot></table>"
+    finite = [score if math.isfinite(score) else None for score in SCORES]
+    return drawn(
+        "tiles",
+        language,
+        row={"scores": finite, "values": VALUES},
+        scores=[f"{score:.0f}".replace("-inf", "−∞") for score in SCORES],
+        values=[f"{value:.0f}" for value in VALUES],
+        exponentials=[shown(e) for step in done for e in step.exponentials],
+        sizes=SIZES,
+        tile=TILE,
+        steps=[(keys_of(step), sums_of(step)) for step in done],
+        whole=f"{whole:.3f}",
     )
 
 
-def step_controls(words: dict[str, str]) -> str:
-    """Return the buttons that walk through the tiles, and their size."""
-    options = "".join(
-        f"<option{' selected' * (size == TILE)}>{size}</option>"
-        for size in SIZES
-    )
-    return (
-        '<form><fieldset class="controls" disabled>'
-        f'<button type="button" name="back">{words["back"]}</button>'
-        f'<output data-words="{words["place"]}"></output>'
-        f'<button type="button" name="next">{words["next"]}</button>'
-        f'<label>{words["size"]} <select name="size">{options}</select>'
-        "</label></fieldset></form>"
-    )
+def keys_of(step: Step) -> str:
+    """Return the first and last key of a step's tile."""
+    return f"{step.columns.start}\N{EN DASH}{step.columns.stop - 1}"
 
 
-def row_of_step(step: Step) -> str:
-    """Return what a row has gathered, as a row of the table."""
-    output = merge.normalize(step.running).output
+def sums_of(step: Step) -> list[str]:
+    """Return what a row has gathered: m, the factor, l, o and o / l."""
     numbers = [
         step.factor,
         *step.running.row_sum,
         *step.running.numerator,
-        *output,
+        *merge.normalize(step.running).output,
     ]
     row_max = f"{step.running.row_max[0]:.0f}"
-    last = step.columns.stop - 1
-    keys = f"{step.columns.start}\N{EN DASH}{last}"
-    row = [row_max, *(f"{number:.3f}" for number in numbers)]
-    return f"<tr><th>{keys}</th>{cells('td', row)}</tr>"
-
-
-def cells(tag: str, texts: list[str]) -> str:
-    """Return a cell of a table for each text."""
-    return "".join(f"<{tag}>{text}</{tag}>" for text in texts)
+    return [row_max, *(f"{number:.3f}" for number in numbers)]
 
 
 # What is chosen in the still picture: 光, which looks at 明 in this head.
 CHARACTER, HEAD = 4, 5
-CHOICES = {
-    "en": {
-        "head": "Block and head",
-        "one head": "block {block}, head {head}",
-        "character": "Character",
-    },
-    "zh_Hant": {
-        "head": "層與頭",
-        "one head": "第 {block} 層，頭&nbsp;{head}",
-        "character": "字",
-    },
-}
 
 
 @functools.cache
@@ -373,73 +258,24 @@ def queries_and_keys() -> list[tuple[Array, Array]]:
 
 def maps(language: str) -> str:
     """Return each head's map of the poem, and one character's weights."""
-    words = CHOICES[language]
     model, ids = learned()
-    weights = np.concat(model.weights(ids))
-    own = weights[HEAD, CHARACTER].tolist()
     # A third decimal is more than a figure shows; so few make a small page.
-    data = [
+    vectors = [
         {"query": rounded(query), "key": rounded(key)}
         for query, key in queries_and_keys()
     ]
-    H = model.blocks[0].attention.H
-    labels = [
-        words["one head"].format(block=1 + number // H, head=1 + number % H)
-        for number in range(len(weights))
-    ]
-    heads = "".join(
-        choice("head", number, HEAD, f"{label}{heat_map(table)}")
-        for number, (label, table) in enumerate(
-            zip(labels, weights, strict=True)
-        )
-    )
-    text = "".join(
-        choice(
-            "character",
-            place,
-            CHARACTER,
-            f"{training.POEM[place]}<small data-weight>{shown(weight)}"
-            "</small>",
-            f' style="--weight: {weight:.2f}"',
-        )
-        for place, weight in enumerate(own)
-    )
-    return (
-        f"<form data-heads='{json.dumps(data, separators=(',', ':'))}'>"
-        f'<fieldset class="heads" disabled><legend>{words["head"]}</legend>'
-        f'{heads}</fieldset><fieldset class="poem" disabled>'
-        f"<legend>{words['character']}</legend>{text}</fieldset></form>"
+    return drawn(
+        "maps",
+        language,
+        vectors=json.dumps(vectors, separators=(",", ":")),
+        heads=np.concat(model.weights(ids)).tolist(),
+        per_block=model.blocks[0].attention.H,
+        poem=training.POEM,
+        chosen=CHARACTER,
+        chosen_head=HEAD,
     )
 
 
 def rounded(array: Array) -> list[list[float]]:
     """Return numbers with three decimals."""
     return [[round(number, 3) for number in row] for row in array.tolist()]
-
-
-def choice(
-    name: str, number: int, chosen: int, content: str, more: str = ""
-) -> str:
-    """Return one of several to choose from: the arrow keys come with it."""
-    checked = " checked" * (number == chosen)
-    return (
-        f'<label{more}><input type="radio" name="{name}" value="{number}"'
-        f"{checked}>{content}</label>"
-    )
-
-
-def heat_map(weights: Array) -> str:
-    """Return a map of weights, (T, T), with the chosen character's row."""
-    T = len(weights)
-    squares = "".join(
-        f'<rect x="{j}" y="{i}" width="1" height="1" '
-        f'opacity="{weights[i, j]:.2f}"/>'
-        for i in range(T)
-        for j in range(i + 1)
-    )
-    return (
-        f'<svg viewBox="-0.5 -0.5 {T + 1} {T + 1}" width="120" height="120" '
-        f'aria-hidden="true"><g class="weight">{squares}</g>'
-        f'<rect class="lit" data-row y="{CHARACTER}" width="{T}" height="1"/>'
-        f'<rect width="{T}" height="{T}"/></svg>'
-    )

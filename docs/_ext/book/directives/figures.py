@@ -46,6 +46,8 @@ class Figure(SphinxDirective):
         if name not in live_figures.CAPTIONS:
             raise self.error(f"there is no picture {name!r}")
         depend_on_code(self.env)
+        for template in live_figures.FOLDER.iterdir():
+            self.env.note_dependency(str(template))
         zh = str(self.config.language).startswith("zh")
         language = "zh_Hant" if zh else "en"
         text = getattr(live_figures, name)(language)
