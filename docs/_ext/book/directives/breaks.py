@@ -9,8 +9,9 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from attention_twice.sources import ROOT
+
 from ..api import SIDES
-from ..kept import ROOT
 from .ran import ran_once
 
 WORDS = {
