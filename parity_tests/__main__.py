@@ -2,42 +2,93 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .pages import PageError
 from .suite.register import CONCEPTS, JUDGES
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 EARLIER = "in place of a run, what --json of an earlier one wrote"
+# What add_subparsers returns: argparse has no public name for its type.
+Commands = Any
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> ArgumentParser:
     """Return the parser of the command line."""
-    root = argparse.ArgumentParser(
+    root = ArgumentParser(
         prog="python -m parity_tests",
         description="Proves that the versions of attention are right.",
     )
     commands = root.add_subparsers(dest="command", required=True)
+    add_suite(commands)
+    add_ports(commands)
+    add_libraries(commands)
+    add_vectors(commands)
+    add_faults(commands)
+    add_accuracy(commands)
+    add_bench(commands)
+    add_ring(commands)
+    return root
 
-    report = commands.add_parser(
-        "report", help="run the suite; one table, concept by judge by version"
-    )
-    report.add_argument(
+
+def selecting() -> ArgumentParser:
+    """Return the options that choose checks."""
+    options = ArgumentParser(add_help=False)
+    options.add_argument(
         "--only", metavar="CONCEPT", choices=CONCEPTS, help="one concept"
     )
-    report.add_argument(
+    options.add_argument(
         "--judge", choices=JUDGES, help="one of the five judges"
     )
-    report.add_argument("--case", metavar="NAME", help="one case, by its name")
-    report.add_argument(
+    options.add_argument(
+        "--case", metavar="NAME", help="one case, by its name"
+    )
+    return options
+
+
+def writing() -> ArgumentParser:
+    """Return the option that writes what was found."""
+    options = ArgumentParser(add_help=False)
+    options.add_argument(
         "--json", metavar="FILE", type=Path, help="write every result to FILE"
     )
+    return options
 
+
+def add_pages(command: ArgumentParser) -> None:
+    """Add the option that rewrites the book's pages."""
+    command.add_argument(
+        "--pages", metavar="DOCS", type=Path, help="rewrite the book's pages"
+    )
+
+
+def add_suite(commands: Commands) -> None:
+    """Add `report`."""
+    report = commands.add_parser(
+        "report",
+        parents=[selecting(), writing()],
+        help="run the suite; one table, concept by judge by version",
+    )
+    report.set_defaults(run=run_report)
+
+
+def run_report(given: Namespace) -> int:
+    """Run the suite."""
+    from .report import report
+
+    return report(given.only, given.judge, given.case, given.json)
+
+
+def add_ports(commands: Commands) -> None:
+    """Add `check` and `new`."""
     check = commands.add_parser(
-        "check", help="run the suite on a third version, a port"
+        "check",
+        parents=[selecting(), writing()],
+        help="run the suite on a third version, a port",
     )
     check.add_argument(
         "package", metavar="PACKAGE", help="its name, or its folder"
@@ -47,9 +98,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="LIBRARY",
         help="what takes the place of NumPy in it: jax.numpy",
     )
-    check.add_argument("--only", metavar="CONCEPT", choices=CONCEPTS)
-    check.add_argument("--judge", choices=JUDGES)
-    check.add_argument("--case", metavar="NAME", help="one case, by its name")
     check.add_argument(
         "--limit",
         metavar="SECONDS",
@@ -63,8 +111,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         help="stop after the first N failures",
     )
-    check.add_argument("--json", metavar="FILE", type=Path)
-
+    check.set_defaults(run=run_check)
     new = commands.add_parser(
         "new", help="write a package to start a port from"
     )
@@ -76,31 +123,86 @@ def parser() -> argparse.ArgumentParser:
         default="numpy",
         help="what it is written in: jax, mlx, cupy, tinygrad, ... (numpy)",
     )
+    new.set_defaults(run=run_new)
 
+
+def run_check(given: Namespace) -> int:
+    """Run the suite on a port."""
+    from .ports.check import check
+    from .ports.port import Port
+
+    return check(
+        Port(given.package, given.namespace),
+        given.only,
+        given.case,
+        given.judge,
+        given.json,
+        given.limit,
+        given.first,
+    )
+
+
+def run_new(given: Namespace) -> int:
+    """Write a package to start a port from."""
+    from .ports.new import new_port
+
+    return new_port(given.folder, given.library)
+
+
+def add_libraries(commands: Commands) -> None:
+    """Add `libraries`."""
     libraries = commands.add_parser(
         "libraries",
+        parents=[writing()],
         help="what the attention functions of other libraries do",
     )
     libraries.add_argument(
         "--only", metavar="NAME", nargs="+", default=(), help="some of them"
     )
-    libraries.add_argument("--json", metavar="FILE", type=Path)
-    libraries.add_argument(
-        "--pages", metavar="DOCS", type=Path, help="rewrite the book's pages"
-    )
+    add_pages(libraries)
+    libraries.set_defaults(run=run_libraries)
 
+
+def run_libraries(given: Namespace) -> int:
+    """Ask other libraries."""
+    from .libraries.ask import libraries
+
+    return libraries(given.only, given.json, given.pages)
+
+
+def add_vectors(commands: Commands) -> None:
+    """Add `export` and `score`."""
     export = commands.add_parser(
         "export", help="write the cases as files for any language"
     )
     export.add_argument("folder", metavar="DIR", type=Path)
-
+    export.set_defaults(run=run_export)
     score = commands.add_parser(
-        "score", help="grade what a program made of exported cases"
+        "score",
+        parents=[writing()],
+        help="grade what a program made of exported cases",
     )
     score.add_argument("folder", metavar="DIR", type=Path)
     score.add_argument("outputs", metavar="OUTPUTS", type=Path)
-    score.add_argument("--json", metavar="FILE", type=Path)
+    score.set_defaults(run=run_score)
 
+
+def run_export(given: Namespace) -> int:
+    """Write the cases as files."""
+    from .vectors.export import write_vectors
+
+    return write_vectors(given.folder)
+
+
+def run_score(given: Namespace) -> int:
+    """Grade what a program made of them."""
+    from .vectors.score import score
+
+    return score(given.folder, given.outputs, given.json)
+
+
+def add_faults(commands: Commands) -> None:
+    """Add `faults`."""
     faults = commands.add_parser(
         "faults", help="run the suite on wrong versions: it must catch them"
     )
@@ -112,9 +214,22 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="stop a fault as soon as it is caught at two places",
     )
+    faults.set_defaults(run=run_faults)
 
+
+def run_faults(given: Namespace) -> int:
+    """Run the suite on wrong versions."""
+    from .faults.report import fault_report
+
+    return fault_report(given.only, given.quick)
+
+
+def add_accuracy(commands: Commands) -> None:
+    """Add `accuracy`."""
     accuracy = commands.add_parser(
-        "accuracy", help="the error of each version, and of torch's function"
+        "accuracy",
+        parents=[writing()],
+        help="the error of each version, and of torch's function",
     )
     source = accuracy.add_mutually_exclusive_group()
     source.add_argument(
@@ -127,46 +242,69 @@ def parser() -> argparse.ArgumentParser:
     source.add_argument(
         "--from", dest="source", metavar="FILE", type=Path, help=EARLIER
     )
-    accuracy.add_argument("--json", metavar="FILE", type=Path)
-    accuracy.add_argument(
-        "--pages", metavar="DOCS", type=Path, help="rewrite the book's pages"
-    )
+    add_pages(accuracy)
+    accuracy.set_defaults(run=run_accuracy)
 
+
+def run_accuracy(given: Namespace) -> int:
+    """Measure the errors."""
+    from .measure.accuracy.run import accuracy
+
+    return accuracy(given.longest, given.source, given.json, given.pages)
+
+
+def add_bench(commands: Commands) -> None:
+    """Add `bench training` and `bench attention`."""
     bench = commands.add_parser(
         "bench", help="what it costs: ratios of times within one run"
     )
-    bench.add_argument(
-        "what",
-        choices=("training", "attention"),
-        help="a step of training, or attention against T",
+    kinds = bench.add_subparsers(dest="what", required=True)
+    training = kinds.add_parser(
+        "training", parents=[writing()], help="a step of training"
     )
-    bench.add_argument("--json", metavar="FILE", type=Path)
-    source = bench.add_mutually_exclusive_group()
+    training.set_defaults(run=run_bench_training)
+    attention = kinds.add_parser(
+        "attention",
+        parents=[writing()],
+        help="attention against the number of positions",
+    )
+    source = attention.add_mutually_exclusive_group()
     source.add_argument(
         "--lengths",
         metavar="T",
         type=int,
         nargs="+",
         default=LENGTHS,
-        help="attention: other lengths (256 to 16384)",
+        help="other lengths (256 to 16384)",
     )
     source.add_argument(
-        "--from",
-        dest="source",
-        metavar="FILE",
-        type=Path,
-        help=f"attention: {EARLIER}",
+        "--from", dest="source", metavar="FILE", type=Path, help=EARLIER
     )
-    bench.add_argument(
-        "--plot", metavar="FILE", type=Path, help="attention: an SVG"
+    attention.add_argument(
+        "--plot", metavar="FILE", type=Path, help="draw an SVG"
     )
-    bench.add_argument(
-        "--pages",
-        metavar="DOCS",
-        type=Path,
-        help="attention: rewrite the book's pages",
+    add_pages(attention)
+    attention.set_defaults(run=run_bench_attention)
+
+
+def run_bench_training(given: Namespace) -> int:
+    """Measure a step of training."""
+    from .measure.training import training
+
+    return training(given.json)
+
+
+def run_bench_attention(given: Namespace) -> int:
+    """Measure attention against the number of positions."""
+    from .measure.attention.run import attention
+
+    return attention(
+        given.lengths, given.source, given.json, given.plot, given.pages
     )
 
+
+def add_ring(commands: Commands) -> None:
+    """Add `ring`."""
     ring = commands.add_parser(
         "ring", help="ring attention in several processes, under torchrun"
     )
@@ -177,85 +315,25 @@ def parser() -> argparse.ArgumentParser:
     ring.add_argument(
         "--backend", default="gloo", help="what carries the tensors (gloo)"
     )
-    return root
+    ring.set_defaults(run=run_ring)
+
+
+def run_ring(given: Namespace) -> int:
+    """Run ring attention in several processes."""
+    from .measure.ring import ring_report
+
+    return ring_report(given.length, given.causal, given.backend)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    arguments = parser().parse_args(argv)
+    given = parser().parse_args(argv)
     try:
-        return run(arguments)
+        status: int = given.run(given)
     except PageError as error:
-        print(f"{arguments.command}: {error}", file=sys.stderr)
+        print(f"{given.command}: {error}", file=sys.stderr)
         return 2
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run what the arguments say and return the exit status."""
-    if arguments.command == "report":
-        from .report import report
-
-        return report(
-            arguments.only, arguments.judge, arguments.case, arguments.json
-        )
-    if arguments.command == "check":
-        from .ports.check import check
-        from .ports.port import Port
-
-        return check(
-            Port(arguments.package, arguments.namespace),
-            arguments.only,
-            arguments.case,
-            arguments.judge,
-            arguments.json,
-            arguments.limit,
-            arguments.first,
-        )
-    if arguments.command == "new":
-        from .ports.new import new_port
-
-        return new_port(arguments.folder, arguments.library)
-    if arguments.command == "libraries":
-        from .libraries.ask import libraries
-
-        return libraries(arguments.only, arguments.json, arguments.pages)
-    if arguments.command == "export":
-        from .vectors.export import write_vectors
-
-        return write_vectors(arguments.folder)
-    if arguments.command == "score":
-        from .vectors.score import score
-
-        return score(arguments.folder, arguments.outputs, arguments.json)
-    if arguments.command == "faults":
-        from .faults.report import fault_report
-
-        return fault_report(arguments.only, arguments.quick)
-    if arguments.command == "bench" and arguments.what == "attention":
-        from .measure.attention.run import attention
-
-        return attention(
-            arguments.lengths,
-            arguments.source,
-            arguments.json,
-            arguments.plot,
-            arguments.pages,
-        )
-    if arguments.command == "bench":
-        from .measure.training import training
-
-        return training(arguments.json)
-    if arguments.command == "ring":
-        from .measure.ring import ring_report
-
-        return ring_report(
-            arguments.length, arguments.causal, arguments.backend
-        )
-    from .measure.accuracy.run import accuracy
-
-    return accuracy(
-        arguments.longest, arguments.source, arguments.json, arguments.pages
-    )
+    return status
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,46 +17,12 @@ from ..ports.workers import Found, Worker, WorkerError, answers
 from ..report import bar, write_json
 from ..suite.versions import ALL_DTYPES
 from .adapters import installed
+from .card import Card
+from .judged import Cell, Result, start
 from .page import PAGE, PLACES, WORDS, write_pages
-from .probes import (
-    CONTRACT,
-    KINDS,
-    LACKS,
-    OTHER,
-    REFUSED,
-    WRONG,
-    Cell,
-    Result,
-    probes,
-    start,
-)
+from .probes import KINDS, LACKS, OTHER, PROBES, REFUSED, WRONG
 
 LIMIT = 60.0
-
-
-class Card(NamedTuple):
-    """One library: what its probes said, and its cases."""
-
-    name: str
-    version: str
-    layout: str
-    cells: dict[str, Cell]
-    results: dict[str, Result]
-
-    def count(self, kind: str) -> int:
-        """Return how many cases came out one way."""
-        return sum(result.kind == kind for result in self.results.values())
-
-    def of_dtype(self, dtype: str) -> Cell:
-        """Return what became of the plain case of a dtype."""
-        found = self.results[f"{dtype} plain"]
-        if found.kind == CONTRACT:
-            return Cell("right", CONTRACT)
-        return Cell(found.says if found.kind != LACKS else LACKS, found.kind)
-
-    def worst(self) -> float:
-        """Return the largest error of what is right, as a share."""
-        return max((r.share for r in self.results.values()), default=0.0)
 
 
 def libraries(
@@ -74,7 +40,7 @@ def libraries(
         check(pages, PAGE, PLACES)
     cards, lost = [], []
     with bar() as progress:
-        total = len(modules) * (len(list(probes())) + len(CASES))
+        total = len(modules) * (len(PROBES) + len(CASES))
         task = progress.add_task("libraries", total=total)
         for module in modules:
             try:
@@ -113,7 +79,7 @@ def card(module: ModuleType, advance: Any) -> Card:
         return Worker(module.NAME, start, short(module), LIMIT)
 
     first = another()
-    questions = [("probe", str(probe)) for probe in probes()]
+    questions = [("probe", str(probe)) for probe in PROBES]
     questions += [("case", case.name) for case in CASES]
     cells, results = {}, {}
     for (what, which), found in answers(first, questions, another):
@@ -151,7 +117,7 @@ def table(cards: Sequence[Card]) -> Table:
     for own in cards:
         drawn.add_column(f"{own.name}\n{own.version}")
     drawn.add_row("layout", *(own.layout for own in cards))
-    for probe in probes():
+    for probe in PROBES:
         drawn.add_row(
             str(probe), *(styled(c.cells[str(probe)]) for c in cards)
         )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from ..pages import header, rewrite, row
 from ..suite.versions import ALL_DTYPES
-from .probes import CONTRACT, KINDS, LACKS, OTHER, REFUSED, WRONG, Cell, probes
-
-if TYPE_CHECKING:
-    from .ask import Card
+from .card import Card
+from .judged import Cell
+from .probes import CONTRACT, KINDS, LACKS, OTHER, PROBES, REFUSED, WRONG
 
 PAGE = "libraries"
 PLACES = ("card", "cases", "wrong", "calls")
@@ -125,7 +124,7 @@ def card_lines(
     names = [f"{card.name} {card.version}" for card in cards]
     lines = header([words["probe"], *names])
     lines.append(row([words["layout"], *(card.layout for card in cards)]))
-    for number, probe in enumerate(probes(), 1):
+    for number, probe in enumerate(PROBES, 1):
         name = str(probe)
         link = f"[{told(name, language)}](#call-{number})"
         own = [shown(card.cells[name], language) for card in cards]
@@ -164,7 +163,7 @@ def shown(cell: Cell, language: str) -> str:
 def calls(words: dict[str, str], language: str) -> list[str]:
     """Return the call behind each line, and what is right."""
     lines = []
-    for number, probe in enumerate(probes(), 1):
+    for number, probe in enumerate(PROBES, 1):
         asked = probe.asked
         parts = [
             f"query {listed(asked.query)}",

@@ -277,11 +277,12 @@ class Commands(SphinxDirective):
 
 
 def parsers(root: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """Return a parser and those of its commands."""
+    """Return a parser, those of its commands, and those of theirs."""
     found = [root]
     for action in root._actions:
         if isinstance(action, argparse._SubParsersAction):
-            found += action.choices.values()
+            for command in action.choices.values():
+                found += parsers(command)
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import numpy_impl
 from parity_tests.cases.table import BY_NAME, CASES
-from parity_tests.libraries import probes as libraries
+from parity_tests.libraries import judged
 from parity_tests.libraries.adapters import (
     MODULES,
     Asked,
@@ -21,18 +21,17 @@ from parity_tests.libraries.adapters import (
     installed,
     without,
 )
-from parity_tests.libraries.ask import Card
 from parity_tests.libraries.ask import libraries as command
+from parity_tests.libraries.card import Card
+from parity_tests.libraries.judged import Cell, probed
 from parity_tests.libraries.page import CHINESE, write_pages
 from parity_tests.libraries.probes import (
     CONTRACT,
     LACKS,
     OTHER,
+    PROBES,
     REFUSED,
     WRONG,
-    Cell,
-    probed,
-    probes,
 )
 from parity_tests.report import quiet
 
@@ -63,7 +62,7 @@ def lower_right(asked: Asked) -> Any:
         return contract(asked)
     L, S = asked.query.shape[-2], asked.key.shape[-2]
     corner = numpy_impl.masks.causal_mask(L, S, "lower_right")
-    mask = libraries.forbidding(asked.attn_mask, corner)
+    mask = judged.forbidding(asked.attn_mask, corner)
     return contract(asked._replace(is_causal=False, attn_mask=mask))
 
 
@@ -188,26 +187,26 @@ def test_conventions_are_told_from_mistakes(
     result: str,
 ) -> None:
     own = library(attention)
-    found = {str(probe): probed(own, probe) for probe in probes()}
+    found = {str(probe): probed(own, probe) for probe in PROBES}
     assert found[name].kind == kind, found[name]
     assert says in found[name].says
     with quiet():
-        made = libraries.tried(own, BY_NAME[case])
+        made = judged.tried(own, BY_NAME[case])
     assert made.kind == result, made
 
 
 def test_the_contract_is_right_throughout() -> None:
     own = library(contract)
-    for probe in probes():
+    for probe in PROBES:
         assert probed(own, probe).kind == CONTRACT, str(probe)
     with quiet():
-        made = [(c, libraries.tried(own, c)) for c in CASES[::3]]
+        made = [(c, judged.tried(own, c)) for c in CASES[::3]]
     assert {m.kind for _, m in made} == {CONTRACT, LACKS}
     assert all(m.kind == CONTRACT or m.says for _, m in made)
 
 
 def test_float64_in_float32_is_said() -> None:
-    found = libraries.tried(library(in_float32), BY_NAME["float64 plain"])
+    found = judged.tried(library(in_float32), BY_NAME["float64 plain"])
     assert found.says == "float64 with the error of float32"
 
 
@@ -217,15 +216,15 @@ def test_every_adapter_is_there_and_torchs_are_installed() -> None:
 
 
 def test_every_word_of_the_card_is_there_in_chinese() -> None:
-    for probe in probes():
+    for probe in PROBES:
         words = {str(probe), *(r.says for r in probe.readings)} - {"0", "NaN"}
         assert words <= set(CHINESE), words - set(CHINESE)
 
 
 def test_pages_are_rewritten_between_their_marks(tmp_path: Path) -> None:
-    cells = {str(probe): Cell("0", CONTRACT) for probe in probes()}
+    cells = {str(probe): Cell("0", CONTRACT) for probe in PROBES}
     cells["mask polarity"] = Cell("True ignores", OTHER)
-    results = {c.name: libraries.Result(CONTRACT, share=0.5) for c in CASES}
+    results = {c.name: judged.Result(CONTRACT, share=0.5) for c in CASES}
     card = Card("made up", "1.0", "B, H, T, D", cells, results)
     docs = tmp_path / "docs"
     for language in ("en", "zh_Hant"):
