@@ -14,13 +14,11 @@ from bs4 import BeautifulSoup, Tag
 from sphinx.errors import ExtensionError
 
 from attention_twice import sources
+from attention_twice.sources import ROOT
 from book import api
-
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / ".venv" / "site"
+from built import LANGUAGES, SITE
 
 PACKAGES = ("numpy_impl", "torch_impl")
-LANGUAGES = ("en", "zh_Hant")
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
