@@ -1,276 +1,396 @@
-"""The command line."""
+"""The command line: a sub-command for each thing the program does."""
 
 from __future__ import annotations
 
-import importlib
+import argparse
 import importlib.util
 import io
 import itertools
 import os
-import signal
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from .arguments import Arguments
-from .exercises import (
-    check_room,
-    run_exercise_1,
-    run_exercise_2,
-    run_exercise_3,
-)
-from .page import Page
+from .exercises import run_exercise_1, run_exercise_2, run_exercise_3
+from .page import Page, cannot_plot
 from .quiz import run_quiz
 from .recall import run_recall
 from .scale import run_scale
 from .sections import run_lesson
-from .sides import VERSIONS, Version
+from .sides import NAMES, Side, load_error
 from .train import run_train
-from .words import (
-    LANGUAGES,
-    BadArgumentError,
-    either,
-    fail,
-    locale_language,
-    word,
+from .words import TAGS, RefusalError, locale_language, translations, visible
+
+COMMANDS = (
+    "lesson",
+    "exercise",
+    "quiz",
+    "train",
+    "recall",
+    "scale",
 )
+HELP = ("-h", "--help")
 
-EXERCISES = ("exercise 1", "exercise 2", "exercise 3")
-
-
-TRAINING = ("train", "recall", "scale")
+Translate = Callable[[str], str]
 
 
-COMMANDS = ("", *EXERCISES, "quiz", *TRAINING)
+class Command(NamedTuple):
+    """What runs a sub-command, and which packages compute unless told."""
+
+    name: str
+    run: Callable[..., None]
+    impl: str = "both"
 
 
-class Option(NamedTuple):
-    """How many words follow an option, and the commands it is for."""
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses in one line, and takes -1e5 for a number.
 
-    least: int
-    most: int | None
-    choices: Sequence[str] = ()
-    commands: Sequence[str] = COMMANDS
-
-
-OPTIONS = {
-    "--impl": Option(1, 1, (*VERSIONS, "both")),
-    "--lang": Option(1, 1, LANGUAGES),
-    "--section": Option(1, None, tuple("12345"), ("",)),
-    "--plain": Option(0, 0),
-    "--plot": Option(1, 1, commands=("", *EXERCISES[:2], *TRAINING)),
-    "--query": Option(2, 2, commands=("exercise 1",)),
-    "--lengths": Option(1, None, commands=("exercise 3",)),
-    "--answers": Option(0, 0, commands=("quiz",)),
-    "--text": Option(1, 1, commands=("train",)),
-    "--checkpoint": Option(1, 1, commands=("train",)),
-    "--steps": Option(1, 1, commands=TRAINING),
-    "--seed": Option(1, 1, commands=TRAINING),
-    "--help": Option(0, 0),
-}
-
-
-def parse(argv: Sequence[str], lang: str) -> Arguments:
-    """Return the arguments, or raise BadArgumentError."""
-    words, given = split(argv, lang)
-    command = " ".join(words)
-    if words not in [known.split() for known in COMMANDS]:
-        fail(lang, "bad command", value=command)
-    for name, values in given.items():
-        check_option(lang, command, name, values)
-    sections = {int(n) for n in given.get("--section", "12345")}
-    if sections == {4} and "--plot" in given:
-        fail(lang, "bad plot")
-    impl = given.get("--impl", ["numpy" if command in TRAINING else "both"])[0]
-    if command in TRAINING and impl == "both":
-        fail(lang, "one version", command=command)
-    lengths = given.get("--lengths", ("1000", "2000", "4000"))
-    return Arguments(
-        command=command,
-        impl=impl,
-        lang=given.get("--lang", [lang])[0],
-        sections=sorted(sections),
-        plain="--plain" in given,
-        plot=Path(given["--plot"][0]) if "--plot" in given else None,
-        query=[number(lang, value) for value in given.get("--query", "01")],
-        lengths=[length(lang, value) for value in lengths],
-        answers="--answers" in given,
-        text=Path(given["--text"][0]) if "--text" in given else None,
-        checkpoint=(
-            Path(given["--checkpoint"][0]) if "--checkpoint" in given else None
-        ),
-        steps=(
-            length(lang, given["--steps"][0], "--steps")
-            if "--steps" in given
-            else None
-        ),
-        seed=seed(lang, given.get("--seed", ["0"])[0]),
-        help="--help" in given,
-    )
-
-
-def split(
-    argv: Sequence[str], lang: str
-) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the command, and each option with the words that follow it.
-
-    Not by argparse: its messages are in one language, -1e5 is an option to
-    it, and --section swallows a command that stands after it.
+    What is not given has no default here: the function that runs has it.
     """
-    command: list[str] = []
-    given: dict[str, list[str]] = {}
-    words = list(argv)
-    while words:
-        first = words.pop(0)
-        if not is_option(first):
-            command.append(first)
-            continue
-        name, equals, value = first.partition("=")
-        name = "--help" if name == "-h" else name
-        if name not in OPTIONS:
-            possible = either(lang, list(OPTIONS))
-            fail(lang, "bad option", name=name, possible=possible)
-        option = OPTIONS[name]
-        if equals and option.most == 0:
-            fail(lang, "no value", name=name, value=value)
-        if equals:
-            words.insert(0, value)
-        values = leading_values(words, option.most)
-        if len(values) < option.least or "" in values:
-            fail(lang, f"no {name}")
-        del words[: len(values)]
-        given[name] = values
-    return command, given
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            **settings,
+            add_help=False,
+            allow_abbrev=False,
+            argument_default=argparse.SUPPRESS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        # Without it -1e5 is an option to Pythons before 3.14.
+        self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong, already in the reader's language."""
+        as_it_is = "{message}"
+        raise RefusalError(as_it_is, message=message)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse itself would not say of a full disk."""
+        print(self.format_help(), end="", file=file, flush=True)
 
 
-def leading_values(words: Sequence[str], most: int | None) -> list[str]:
-    """Return the words that an option takes: as many as it can."""
-    stop = ("exercise", "quiz") if most is None else ()
-    values = itertools.takewhile(
-        lambda w: not is_option(w) and w not in stop, words[:most]
+def parse(
+    argv: Sequence[str], tag: str, prog: str = "attention.py"
+) -> dict[str, Any]:
+    """Return what the command line says, by name."""
+    translation = translations(tag)
+    # argparse says its words with these two.
+    vars(argparse).update(_=translation.gettext, ngettext=translation.ngettext)
+    shared = shared_options(translation.gettext)
+    given, rest = shared.parse_known_args(argv)
+    parser = make_parser(prog, shared, translation.gettext)
+    return vars(parser.parse_args(command_first(rest), given))
+
+
+def command_first(words: list[str]) -> list[str]:
+    """Return the words with the command before its options.
+
+    Without a command it is the lesson; a folder with the name of one has to
+    be given as --plot=NAME.
+    """
+    at = next((i for i, word in enumerate(words) if word in COMMANDS), None)
+    if at is not None:
+        end = at + (2 if words[at] == "exercise" else 1)
+        return words[at:end] + words[:at] + words[end:]
+    if not words or (words[0].startswith("-") and words[0] not in HELP):
+        return ["lesson", *words]
+    return words
+
+
+def shared_options(_: Translate) -> Parser:
+    """Return the options that every command takes."""
+    parser = Parser()
+    group = parser.add_argument_group(_("options of every command"))
+    group.add_argument(
+        "--impl",
+        choices=[*NAMES, "both"],
+        help=_("who computes (both; train, recall, scale: numpy)"),
     )
-    return list(values)
+    group.add_argument(
+        "--lang", choices=TAGS, help=_("the language (that of your locale)")
+    )
+    group.add_argument(
+        "--plain",
+        action="store_true",
+        help=_("no colour, as where the output is no terminal"),
+    )
+    return parser
 
 
-def is_option(text: str) -> bool:
-    """Return whether a word is an option; a negative number is none."""
-    return text.startswith("-") and as_number(text) is None
+def make_parser(prog: str, shared: Parser, _: Translate) -> Parser:
+    """Return the parser of all commands."""
+    parser = Parser(
+        prog=prog,
+        usage=f"{prog} [COMMAND] [OPTIONS]",
+        description=_(
+            "Attention, written twice: in NumPy and in PyTorch.\n"
+            "COMMAND --help shows the options of a command."
+        ),
+        parents=[shared],
+    )
+    help_option(parser, _)
+    commands = parser.add_subparsers(
+        prog=prog, title=_("commands"), metavar="COMMAND", required=True
+    )
+    add = partial(add_command, commands, shared, _)
+    text = _("the five sections, as without a command")
+    lesson_options(add(Command("lesson", run_lesson), text), _)
+    text = _("three exercises: 1, 2 or 3")
+    exercise = commands.add_parser(
+        "exercise", help=text, description=text, parents=[shared]
+    )
+    help_option(exercise, _)
+    add_exercises(exercise, shared, _)
+    quiz = add(Command("quiz", run_quiz), _("three questions"))
+    quiz.add_argument(
+        "--answers",
+        action="store_true",
+        help=_("show the answers without waiting"),
+    )
+    text = _("a small model learns the poem, or a text of yours")
+    train_options(add(Command("train", run_train, "numpy"), text), _)
+    text = _("a small model learns to look back by content")
+    recall = add(Command("recall", run_recall, "numpy"), text)
+    training_options(recall, _("at most so many steps (1000)"), _)
+    text = _("what the division by √d is for, measured")
+    scale = add(Command("scale", run_scale, "numpy"), text)
+    training_options(scale, _("so many steps (400)"), _)
+    return parser
 
 
-def as_number(text: str) -> float | None:
-    """Return the number that a text is, or None."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def add_command(
+    commands: Any, shared: Parser, _: Translate, command: Command, text: str
+) -> Parser:
+    """Add a command, by the last word of its name; return its parser."""
+    added: Parser = commands.add_parser(
+        command.name.split()[-1], help=text, description=text, parents=[shared]
+    )
+    help_option(added, _)
+    added.set_defaults(command=command)
+    return added
 
 
-def number(lang: str, text: str) -> float:
+def help_option(parser: Parser, _: Translate) -> None:
+    """Add --help."""
+    parser.add_argument(*HELP, action="help", help=_("show this help"))
+
+
+def plot_option(parser: Parser, _: Translate) -> None:
+    """Add --plot."""
+    parser.add_argument(
+        "--plot",
+        metavar="DIR",
+        type=path_of("--plot"),
+        help=_("write each heat map as an SVG to DIR"),
+    )
+
+
+def lesson_options(parser: Parser, _: Translate) -> None:
+    """Add the options of the lesson."""
+    parser.add_argument(
+        "--section",
+        dest="sections",
+        metavar="N",
+        nargs="+",
+        type=int,
+        choices=range(1, 6),
+        help=_("only these of the sections 1 to 5 (all)"),
+    )
+    plot_option(parser, _)
+
+
+def add_exercises(parser: Parser, shared: Parser, _: Translate) -> None:
+    """Add the three exercises, each with its options."""
+    numbers = parser.add_subparsers(
+        title=_("exercises"), metavar="NUMBER", required=True
+    )
+
+    add = partial(add_command, numbers, shared, _)
+    text = _("another query for 光")
+    first = add(Command("exercise 1", run_exercise_1), text)
+    first.add_argument(
+        "--query",
+        metavar=("A", "B"),
+        nargs=2,
+        type=finite_number,
+        help=_("the query, two numbers (0 1)"),
+    )
+    plot_option(first, _)
+    text = _("the head without its causal mask")
+    plot_option(add(Command("exercise 2", run_exercise_2), text), _)
+    text = _("what length costs")
+    third = add(Command("exercise 3", run_exercise_3), text)
+    third.add_argument(
+        "--lengths",
+        metavar="T",
+        nargs="+",
+        type=whole_number("--lengths", 1),
+        help=_("the lengths (1000 2000 4000)"),
+    )
+
+
+def train_options(parser: Parser, _: Translate) -> None:
+    """Add the options of `train`."""
+    parser.add_argument(
+        "--text",
+        metavar="FILE",
+        type=path_of("--text"),
+        help=_("any text in UTF-8 (the poem)"),
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        type=path_of("--checkpoint"),
+        help=_("where to keep what is learned, and to go on from"),
+    )
+    text = _("so many steps (until it knows the text, at most 1000)")
+    training_options(parser, text, _)
+
+
+def training_options(parser: Parser, steps: str, _: Translate) -> None:
+    """Add the options of everything that trains."""
+    parser.add_argument(
+        "--steps",
+        metavar="N",
+        type=whole_number("--steps", 1),
+        help=steps,
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number("--seed", 0),
+        help=_("other random numbers (0)"),
+    )
+    plot_option(parser, _)
+
+
+def path_of(name: str) -> Callable[[str], Path]:
+    """Return what reads a path, for an option of this name."""
+
+    def path(text: str) -> Path:
+        if not text:
+            raise RefusalError("{name} needs a path", name=name)
+        return Path(text)
+
+    return path
+
+
+def finite_number(text: str) -> float:
     """Return a number for a query.
 
     Every score, and five times that, must fit float32.
     """
-    found = as_number(text)
-    if found is None or not abs(found) <= 1e37:
-        fail(lang, "bad number", name="--query", value=text)
-    return found
+    with suppress(ValueError):
+        if abs(number := float(text)) <= 1e37:
+            return number
+    raise RefusalError(
+        "--query is {value!r}, expected a finite number from -1e37 to 1e37",
+        value=text,
+    )
 
 
-def length(lang: str, text: str, name: str = "--lengths") -> int:
-    """Return a length of at most nine digits."""
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        fail(lang, "bad length", name=name, value=text)
-    return int(text)
+def whole_number(name: str, least: int) -> Callable[[str], int]:
+    """Return what reads a number of at most nine digits."""
+
+    def number(text: str) -> int:
+        if text.isdecimal() and len(text) <= 9 and int(text) >= least:
+            return int(text)
+        raise RefusalError(
+            "{name} is {value!r}, expected a whole number from {least} to "
+            "999999999",
+            name=name,
+            value=text,
+            least=least,
+        )
+
+    return number
 
 
-def seed(lang: str, text: str) -> int:
-    """Return a seed of at most nine digits."""
-    if not text.isdecimal() or len(text) > 9:
-        fail(lang, "bad seed", value=text)
-    return int(text)
+def run(argv: Sequence[str], prog: str = "attention.py") -> None:
+    """Do what the arguments ask for."""
+    tag = asked_language(argv)
+    options = parse(argv, tag, prog)
+    options.pop("lang", None)
+    command: Command = options.pop("command")
+    impl = options.pop("impl", command.impl)
+    if impl == "both" != command.impl:
+        raise RefusalError(
+            "{command} trains one version: --impl numpy or torch, not both",
+            command=command.name,
+        )
+    plain = options.pop("plain", False) or not sys.stdout.isatty()
+    page = Page(tag, plain)
+    page.plot = plot_folder(options)
+    libraries = usable(page, impl)
+    command.run(page, [Side(name) for name in libraries], **options)
 
 
-def check_option(
-    lang: str, command: str, name: str, values: Sequence[str]
-) -> None:
-    """Refuse a value that is no choice, and a command without a use."""
-    option = OPTIONS[name]
-    for value in values:
-        if option.choices and value not in option.choices:
-            possible = either(lang, option.choices)
-            said = {"value": value, "possible": possible}
-            fail(lang, "bad choice", name=name, **said)
-    if command not in option.commands:
-        names = [place or word(lang, "lesson") for place in option.commands]
-        fail(lang, "bad place", name=name, possible=either(lang, names))
-
-
-def installed_versions(arguments: Arguments) -> list[str]:
-    """Return the packages that compute; without torch, NumPy's alone."""
-    impl = arguments.impl
-    names = [impl] if impl in VERSIONS else list(VERSIONS)
-    if importlib.util.find_spec("torch") is not None:
-        return names
+def usable(page: Page, impl: str) -> list[str]:
+    """Return who computes: without a torch that loads, NumPy alone."""
+    if impl == "numpy":
+        return ["numpy"]
+    error = load_error("torch")
+    if error is None:
+        return ["numpy", "torch"] if impl == "both" else ["torch"]
+    absent = isinstance(error, ModuleNotFoundError) and error.name == "torch"
+    if impl == "torch" and absent:
+        raise not_installed("--impl torch", "torch")
+    reason = visible((str(error).splitlines() or [type(error).__name__])[0])
     if impl == "torch":
-        fail(arguments.lang, "missing", name="--impl torch", package="torch")
+        raise RefusalError(
+            "--impl torch: torch is installed here but does not load: "
+            "{reason}",
+            reason=reason,
+        )
+    if absent:
+        page.say("PyTorch is not installed here, so NumPy computes alone.")
+    else:
+        page.torch_fails = True
+        page.say(
+            "PyTorch is installed here but does not load, so NumPy computes "
+            "alone: {reason}",
+            reason=reason,
+        )
     return ["numpy"]
 
 
-def plot_folder(arguments: Arguments) -> Path | None:
-    """Return the folder for heat maps, made if it was not there."""
-    lang, folder = arguments.lang, arguments.plot
+def plot_folder(options: dict[str, Any]) -> Path | None:
+    """Take the folder for heat maps out of the options, and make it."""
+    folder: Path | None = options.pop("plot", None)
     if folder is None:
         return None
+    if set(options.get("sections", ())) == {4}:
+        raise RefusalError(
+            "--plot has nothing to draw in section 4, only in the others"
+        )
     if importlib.util.find_spec("matplotlib") is None:
-        fail(lang, "missing", name="--plot", package="matplotlib")
+        raise not_installed("--plot", "matplotlib")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fail(lang, "bad folder", path=folder, reason=error.strerror)
+        raise cannot_plot(folder, error) from error
     return folder
 
 
-def run(argv: Sequence[str]) -> None:
-    """Do what the arguments ask for."""
-    arguments = parse(argv, asked_language(argv))
-    plain = arguments.plain or not sys.stdout.isatty()
-    page = Page(arguments.lang, plain)
-    if arguments.help:
-        page.say("help")
-        return
-    names = installed_versions(arguments)
-    page.plot = plot_folder(arguments)
-    if arguments.impl != "numpy" and names == ["numpy"]:
-        page.say("no torch")
-    if arguments.command == "exercise 3":
-        check_room(page.lang, max(arguments.lengths))
-    versions = [Version(name) for name in names]
-    match arguments.command:
-        case "exercise 1":
-            run_exercise_1(page, versions, arguments.query)
-        case "exercise 2":
-            run_exercise_2(page, versions)
-        case "exercise 3":
-            run_exercise_3(page, versions, arguments.lengths)
-        case "quiz":
-            run_quiz(page, versions, arguments.answers)
-        case "train":
-            run_train(page, versions[0], arguments)
-        case "recall":
-            run_recall(page, versions[0], arguments)
-        case "scale":
-            run_scale(page, versions[0], arguments)
-        case _:
-            run_lesson(page, versions, arguments.sections)
+def not_installed(name: str, package: str) -> RefusalError:
+    """Return that an option needs a package."""
+    return RefusalError(
+        "{name} needs {package}, which is not installed: "
+        ".venv/bin/python -m pip install {package}",
+        name=name,
+        package=package,
+    )
 
 
 def asked_language(argv: Sequence[str]) -> str:
     """Return the language to speak while the arguments are read."""
     words = " ".join(argv).replace("--lang=", "--lang ").split()
     asked = dict(itertools.pairwise(words)).get("--lang", "")
-    return asked if asked in LANGUAGES else locale_language()
+    return asked if asked in TAGS else locale_language()
 
 
 def prepare_streams() -> None:
@@ -283,16 +403,19 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def main() -> int:
+def main(prog: str = "attention.py") -> int:
     """Run the program and return its exit status."""
     prepare_streams()
+    argv = sys.argv[1:]
     try:
-        run(sys.argv[1:])
-    except BadArgumentError as error:
-        print(f"attention.py: {error}", file=sys.stderr)
+        run(argv, prog)
+        sys.stdout.flush()
+    except RefusalError as error:
+        print(f"{prog}: {error.said(asked_language(argv))}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"attention.py: {error}", file=sys.stderr)
+        if not isinstance(error, BrokenPipeError):
+            print(f"{prog}: {error}", file=sys.stderr)
         # Python tries once more, as it ends, to write what is left.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -301,12 +424,3 @@ def main() -> int:
         print(file=sys.stderr)
         return 130
     return 0
-
-
-def start() -> NoReturn:
-    """Run the program and end Python with its exit status."""
-    status = main()
-    # All is done: a Ctrl-C while Python ends would change the status alone.
-    with suppress(KeyboardInterrupt):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(status)

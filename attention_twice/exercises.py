@@ -1,4 +1,4 @@
-"""The three exercises."""
+"""The three exercises: another query, no mask, and what length costs."""
 
 from __future__ import annotations
 
@@ -9,117 +9,140 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from rich.text import Text
 
-from .console import progress
+from .console import tracked
+from .figures import HeatMap
 from .machine import MIB, free_bytes
 from .page import Page
-from .sections import key_rows, show_sdpa, vector
-from .sides import VERSIONS, Version, largest_difference
-from .words import fail
+from .sections import (
+    SECTIONS,
+    key_rows,
+    sharp_weight,
+    show_difference,
+    show_sdpa,
+    vector,
+)
+from .sides import NAMES, Side, largest_difference
+from .words import N_, RefusalError
 
-# Tables of scores that stand in memory at once at the peak: the scores,
-# the masked scores, their powers and the weights, and the mask itself.
+RUNS = 3
+# The dimension of the head whose time is measured.
+D = 64
+# Tables of scores that stand in memory at once at the peak: the scores, the
+# masked scores, their exponentials and the weights, and the mask itself.
 PEAK_TABLES = 4.5
 
 
 def run_exercise_1(
-    page: Page, versions: Sequence[Version], query: Sequence[float]
+    page: Page, sides: Sequence[Side], query: Sequence[float] = (0, 1)
 ) -> None:
     """Print the weights of another query beside those of section 2."""
-    lesson = versions[0].lesson
-    before = versions[0].section(2)["weights"]
+    first = sides[0]
+    before = first.section(2)["weights"]
     after, *others = (
-        version.to_numpy(version.lesson.match_keys(tuple(query)))
-        for version in versions
+        side.to_numpy(side.lesson.match_keys(tuple(query))) for side in sides
     )
-    token = lesson.TOKENS[-1]
-    page.title("exercise 1", token=token)
+    token = first.lesson.TOKENS[-1]
+    title = N_("Exercise 1  Another query for {token}")
+    page.title(title, token=token)
     page.say(
-        "text e1",
+        "The query of {token} was {before}; now it is {after}.\n"
+        "The keys are the same, so only the question has changed.\n"
+        "Try your own: exercise 1 --query 0.5 0.5",
         token=token,
-        before=vector(lesson.QUERY),
+        before=vector(first.lesson.QUERY),
         after=vector(query),
     )
-    changes = after["weights"] - before
-    page.matrix(
-        "exercise-1",
+    drawn = HeatMap(
+        page.word(title, token=token),
         np.stack([after["sharp_weights"], after["weights"], before]),
         [
-            page.word("sharp weight", times=lesson.SHARPNESS),
+            sharp_weight(page, first),
             page.word("weight"),
             page.word("weight before"),
         ],
-        lesson.TOKENS,
-        key_rows(page, versions[0], after["scores"]),
-        [(page.word("change"), [f"{x:+.2f}" for x in changes])],
+        first.lesson.TOKENS,
+    )
+    changes = [f"{x:+.2f}" for x in after["weights"] - before]
+    page.heat_map(
+        "exercise-1",
+        drawn,
+        above=key_rows(page, first, after["scores"]),
+        below=[(page.word("change"), changes)],
     )
     for other in others:
-        page.say("difference", largest=largest_difference(after, other))
+        show_difference(page, largest_difference(after, other))
 
 
-def run_exercise_2(page: Page, versions: Sequence[Version]) -> None:
+def run_exercise_2(page: Page, sides: Sequence[Side]) -> None:
     """Print the head with its mask and without it."""
-    first = versions[0]
+    first = sides[0]
     tokens = first.lesson.TOKENS
-    page.title("exercise 2")
-    page.say("text e2")
-    masked = first.to_numpy(first.head(causal=True))
-    page.matrix("section-5", masked["weights"], tokens, tokens)
-    opened, *others = (v.to_numpy(v.head(causal=False)) for v in versions)
+    title = N_("Exercise 2  The head without its causal mask")
+    page.title(title)
+    page.say(
+        "With the mask (above) and without it (below): every position now\n"
+        "sees the whole line. The last row had seen it all before."
+    )
+    masked = first.to_numpy(first.head(causal=True))["weights"]
+    head = page.word(SECTIONS[4].title)
+    page.heat_map("section-5", HeatMap(head, masked, tokens, tokens))
+    opened, *others = (
+        side.to_numpy(side.head(causal=False)) for side in sides
+    )
     page.console.print()
-    page.matrix("exercise-2", opened["weights"], tokens, tokens)
-    show_sdpa(page, versions, causal=False)
+    drawn = HeatMap(page.word(title), opened["weights"], tokens, tokens)
+    page.heat_map("exercise-2", drawn)
+    show_sdpa(page, sides, causal=False)
     for other in others:
-        page.say("difference", largest=largest_difference(opened, other))
-
-
-RUNS = 3
-
-
-WIDTH = 64
+        show_difference(page, largest_difference(opened, other))
 
 
 def run_exercise_3(
-    page: Page, versions: Sequence[Version], lengths: Sequence[int]
+    page: Page,
+    sides: Sequence[Side],
+    lengths: Sequence[int] = (1000, 2000, 4000),
 ) -> None:
     """Print the time of a head for each length, and how it grows."""
-    page.title("exercise 3")
-    page.say("text e3", width=WIDTH, runs=RUNS)
-    if any(version.name == VERSIONS["torch"] for version in versions):
-        page.say("text e3 torch")
-    steps = len(lengths) * len(versions)
-    with progress(page.word("timing"), steps) as advance:
-        times: list[list[float]] = []
-        for T in lengths:
-            times.append([])
-            for version in versions:
-                times[-1].append(median_time(version, T))
-                advance()
-    names = (page.word("time", name=version.name) for version in versions)
-    rows = [["T", page.word("table"), *names]]
-    for T, row in zip(lengths, times, strict=True):
-        cells = (f"{seconds * 1000:.1f}" for seconds in row)
-        rows.append([str(T), f"{table_bytes(T) / MIB:.1f}", *cells])
-    fitted = len(set(lengths)) > 1
-    if fitted:
-        slopes = (
-            slope(lengths, column) for column in zip(*times, strict=True)
-        )
-        cells = (f"{x:.2f}" for x in slopes)
-        rows.append([page.word("exponent"), "2.00", *cells])
-    page.grid(
-        [Text(row[0]), *(Text(f"  {c:>12}") for c in row[1:])] for row in rows
+    check_memory(max(lengths))
+    page.title("Exercise 3  What length costs")
+    page.say(
+        "One causal head of dimension {D}, float32; the median of {runs} "
+        "runs, after\none to warm up. "
+        "Try your own: exercise 3 --lengths 500 1000 2000",
+        D=D,
+        runs=RUNS,
     )
-    if fitted:
-        page.say("text exponent")
+    if any(side.name == NAMES["torch"] for side in sides):
+        page.say(
+            "PyTorch runs the head written out step by step here, not its "
+            "fused\nfunction."
+        )
+    runs = [(side, T) for T in lengths for side in sides]
+    measured = [
+        median_time(*run) for run in tracked(runs, page.word("timing"))
+    ]
+    times = np.reshape(measured, (len(lengths), len(sides)))
+    names = (page.word("{name}, ms", name=side.name) for side in sides)
+    rows = [["T", page.word("table, MiB"), *names]]
+    for T, row in zip(lengths, times * 1000, strict=True):
+        cells = (f"{milliseconds:.1f}" for milliseconds in row)
+        rows.append([str(T), f"{table_bytes(T) / MIB:.1f}", *cells])
+    if len(set(lengths)) == 1:
+        page.table(rows, width=12)
+        return
+    exponents = (
+        f"{exponent(lengths, column):.2f}" for column in times.T.tolist()
+    )
+    page.table([*rows, [page.word("exponent"), "2.00", *exponents]], width=12)
+    page.say("Time grows as T to the power of the exponent; the table as T².")
 
 
-def median_time(version: Version, T: int) -> float:
+def median_time(side: Side, T: int) -> float:
     """Return the seconds one causal head of T positions takes."""
-    package: Any = version.package
+    package: Any = side.package
     randn = package.generator.Generator(0).randn
-    query, key, value = (randn(T, WIDTH) for _ in range(3))
+    query, key, value = (randn(T, D) for _ in range(3))
     mask = package.masks.causal_mask(T, T)
     times = []
     for _ in range(1 + RUNS):
@@ -130,7 +153,7 @@ def median_time(version: Version, T: int) -> float:
     return statistics.median(times[1:])
 
 
-def slope(lengths: Sequence[int], times: Sequence[float]) -> float:
+def exponent(lengths: Sequence[int], times: Sequence[float]) -> float:
     """Return the exponent p of the line time = c · Tᵖ through the points."""
     logs = [math.log(T) for T in lengths], [math.log(t) for t in times]
     return statistics.linear_regression(*logs).slope
@@ -141,15 +164,15 @@ def table_bytes(T: int) -> int:
     return 4 * T * T
 
 
-def check_room(lang: str, T: int) -> None:
-    """Refuse a table of scores that the memory has no room for."""
+def check_memory(T: int) -> None:
+    """Refuse a table of scores that does not fit the free memory."""
     free = free_bytes()
     peak = PEAK_TABLES * table_bytes(T)
     if free is None or peak <= free:
         return
-    fail(
-        lang,
-        "no room",
+    raise RefusalError(
+        "--lengths {T}: the table of scores takes {table:.0f} MiB, with its "
+        "copies {peak:.0f} MiB; {free:.0f} MiB are free, enough for {fits}",
         T=T,
         table=table_bytes(T) / MIB,
         peak=peak / MIB,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .figures import write_heat_map
-from .words import fail, word
+from .figures import HeatMap
+from .words import RefusalError, translated
+
+# Rows of text that belong to the columns of a heat map, by their labels.
+Rows = Sequence[tuple[str, Iterable[str]]]
 
 
 class Page:
@@ -22,7 +24,10 @@ class Page:
 
     def __init__(self, lang: str, plain: bool) -> None:
         self.lang = lang
+        # The folder for heat maps.
         self.plot: Path | None = None
+        # PyTorch is installed and does not load, and that has been said.
+        self.torch_fails = False
         self.zero_explained = False
         # A narrower terminal breaks a line of a table; rich would cut it.
         self.console = Console(
@@ -34,18 +39,18 @@ class Page:
             emoji=False,
         )
 
-    def word(self, key: str, **values: Any) -> str:
-        """Return the words of `key` in the page's language."""
-        return word(self.lang, key, **values)
+    def word(self, message: str, /, **values: Any) -> str:
+        """Return a message in the page's language."""
+        return translated(self.lang, message, **values)
 
-    def title(self, key: str, **values: Any) -> None:
+    def title(self, message: str, /, **values: Any) -> None:
         """Print a heading."""
         self.console.print()
-        self.line(Text(self.word(key, **values), style="bold"))
+        self.line(Text(self.word(message, **values), style="bold"))
 
-    def say(self, key: str, **values: Any) -> None:
-        """Print what WORDS has under `key`."""
-        self.line(Text(self.word(key, **values)))
+    def say(self, message: str, /, **values: Any) -> None:
+        """Print a message."""
+        self.line(Text(self.word(message, **values)))
 
     def line(self, text: Text) -> None:
         """Print text as it is, without breaking its lines anew."""
@@ -62,70 +67,66 @@ class Page:
             table.add_row(*row)
         self.console.print(table)
 
+    def table(self, rows: Iterable[Sequence[str]], width: int = 1) -> None:
+        """Print rows of text: a label, and cells of at least this width."""
+        self.grid(
+            [Text(label), *(Text(f"  {cell:>{width}}") for cell in cells)]
+            for label, *cells in rows
+        )
+
     def compare(self, rows: dict[str, NDArray[Any]]) -> None:
         """Print numbers that should be equal, one row above the other."""
         self.grid(
-            [Text(self.word(key)), *(Text(f"{x:8.3f}") for x in row)]
-            for key, row in rows.items()
+            [Text(label), *(Text(f"{x:8.3f}") for x in row)]
+            for label, row in rows.items()
         )
 
-    def matrix(
-        self,
-        name: str,
-        values: NDArray[Any],
-        rows: Sequence[str],
-        columns: Sequence[str],
-        above: Sequence[tuple[str, Iterable[str]]] = (),
-        below: Sequence[tuple[str, Iterable[str]]] = (),
-        token: str = "光",
+    def heat_map(
+        self, name: str, drawn: HeatMap, above: Rows = (), below: Rows = ()
     ) -> None:
-        """Print a matrix of weights as a heat map, and write it if asked.
+        """Print weights on their colours, and draw them if asked to.
 
-        Above and below it may stand rows of text in the same columns.
+        Above and below them stand rows of text in the same columns.
         """
-
-        def cells(label: str, row: Iterable[str]) -> list[Text]:
-            return [Text(label), *(Text(f" {cell:>5}") for cell in row)]
-
+        weights = zip(drawn.rows, drawn.weights.tolist(), strict=True)
         self.grid(
             [
-                cells("", columns),
-                *(cells(*row) for row in above),
+                text_cells("", drawn.columns),
+                *(text_cells(*row) for row in above),
                 *(
                     [Text(label), *map(heat_cell, row)]
-                    for label, row in zip(rows, values.tolist(), strict=True)
+                    for label, row in weights
                 ),
-                *(cells(*row) for row in below),
+                *(text_cells(*row) for row in below),
             ]
         )
-        if not self.zero_explained and np.any(values == 0):
-            self.say("zero")
+        if not self.zero_explained and np.any(drawn.weights == 0):
+            self.say("· is exactly 0.")
             self.zero_explained = True
         if self.plot is not None:
-            path = self.plot / f"{name}.svg"
-            title = self.word(name.replace("-", " "), token=token)
-            self.draw(path, title, values, rows, columns)
+            self.draw(self.plot / f"{name}.svg", drawn.write)
 
-    def draw(
-        self,
-        path: Path,
-        title: str,
-        values: NDArray[Any],
-        rows: Sequence[str],
-        columns: Sequence[str],
-    ) -> None:
-        """Write a matrix as a heat map."""
-        self.write(
-            path, partial(write_heat_map, path, title, values, rows, columns)
-        )
-
-    def write(self, path: Path, writer: Callable[[], None]) -> None:
+    def draw(self, path: Path, write: Callable[[Path], None]) -> None:
         """Write a picture and say where it is, or what is in the way."""
         try:
-            writer()
+            write(path)
         except OSError as error:
-            fail(self.lang, "bad folder", path=path, reason=error.strerror)
-        self.say("wrote", path=path)
+            raise cannot_plot(path, error) from error
+        self.say("wrote {path}", path=path)
+
+
+def cannot_plot(path: Path, error: OSError) -> RefusalError:
+    """Return the refusal of a place where no picture can be written."""
+    return RefusalError(
+        "--plot cannot write to {path}: {reason}",
+        path=path,
+        reason=error.strerror,
+    )
+
+
+def text_cells(label: str, row: Iterable[str]) -> list[Text]:
+    """Return a row of text in the columns of a heat map."""
+    return [Text(label), *(Text(f" {cell:>5}") for cell in row)]
 
 
 # Five colours of matplotlib's viridis, which its heat maps have too.
@@ -140,10 +141,10 @@ VIRIDIS = (
 
 def heat_cell(weight: float) -> Text:
     """Return a weight with its colour behind it; an exact 0 is a dot."""
-    place = min(max(weight, 0.0), 1.0) * (len(VIRIDIS) - 1)
-    left = min(int(place), len(VIRIDIS) - 2)
+    position = min(max(weight, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    left = min(int(position), len(VIRIDIS) - 2)
     red, green, blue = (
-        round(a + (b - a) * (place - left))
+        round(a + (b - a) * (position - left))
         for a, b in zip(VIRIDIS[left], VIRIDIS[left + 1], strict=True)
     )
     ink = "black" if weight > 0.6 else "white"

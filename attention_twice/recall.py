@@ -1,109 +1,156 @@
-"""Training on pairs: looking back by content."""
+"""`recall`: pairs, then one of them again; looking back by content."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.text import Text
 
-from .arguments import Arguments
 from .console import training_bar
+from .figures import HeatMap
 from .page import Page
-from .sections import show_versions
-from .sides import Version
+from .sections import show_sides
+from .sides import Side
+from .words import N_
+
+Step = Callable[..., float]
 
 
-def run_recall(page: Page, version: Version, arguments: Arguments) -> None:
-    """Train on pairs: with attention, with averaging, with value = key."""
-    room: Any = version.package.training
-    characters = room.STEMS + room.BRANCHES
-    test = room.recall_batch(1000, 2**31 + arguments.seed)
-    ids, targets = (version.package.to_numpy(a) for a in test)
-    example = room.decode(ids[0], characters)
-    answer = characters[targets[0, -1]]
-    page.title("recall")
-    show_versions(page, [version])
-    page.say(
-        "text recall",
-        pairs=room.PAIRS,
-        example=" ".join(example),
-        answer=answer,
-        chance=1 / room.PAIRS,
-    )
-    most = arguments.steps or 1000
-    rows = [["", *map(page.word, ("steps", "loss", "right", "seconds"))]]
-    models, shares = [], []
-    for name, scale, step in (
-        ("attention", None, room.train_step),
-        ("averaging", 0.0, room.train_step),
-        ("value is key", None, room.tied_step),
-    ):
-        own = room.recall_model(arguments.seed, scale)
-        if step is room.tied_step:
-            room.tie(own)
-        label = page.word(name)
-        result = learn_pairs(page, label, version, own, step, test, most)
-        rows.append([label, *result.cells])
-        models.append(own)
-        shares.append(result.right)
-    page.grid(
-        [Text(row[0]), *(Text(f"  {c}") for c in row[1:])] for row in rows
-    )
-    maps = models[0].weights(test.ids[:1])
-    last = [version.package.to_numpy(w)[0, 0, -1] for w in maps]
-    page.console.print()
-    said = "text found" if shares[0] >= 0.99 else "text not found"
-    page.say(said, asked=example[-1], answer=answer, share=shares[0])
-    names = [page.word("block", block=n + 1) for n in range(len(last))]
-    page.matrix("recall-looks", np.stack(last), names, list(example))
+class Variant(NamedTuple):
+    """A model of the comparison: its label, its scale, its key and value."""
+
+    label: str
+    scale: float | None
+    tied: bool
+
+
+VARIANTS = (
+    Variant(N_("attention"), None, tied=False),
+    Variant(N_("averaging (scale 0)"), 0.0, tied=False),
+    Variant(N_("attention, value = key"), None, tied=True),
+)
+HEAD = (N_("steps"), N_("loss"), N_("accuracy"), N_("seconds"))
 
 
 class Learned(NamedTuple):
-    """What came of training on pairs: a row of the table, and its share."""
+    """A trained model: its row of the table, and its accuracy."""
 
+    model: Any
     cells: list[str]
-    right: float
+    accuracy: float
 
 
-def learn_pairs(
-    page: Page,
-    label: str,
-    version: Version,
-    model: Any,
-    step: Callable[..., float],
-    test: Any,
-    most: int,
+class Example(NamedTuple):
+    """The first pairs of the test: what is shown, and what is right."""
+
+    ids: Any
+    tokens: list[str]
+    answer: str
+
+
+def run_recall(
+    page: Page, sides: Sequence[Side], steps: int | None = None, seed: int = 0
+) -> None:
+    """Train on pairs: with attention, with averaging, with value = key."""
+    side = sides[0]
+    module: Any = side.package.training
+    test = module.recall_batch(1000, 2**31 + seed)
+    example = first_example(side, test)
+    page.title("Looking back by content: pairs, then one of them again")
+    show_sides(page, [side])
+    page.say(
+        "{pairs} pairs, then the first of one of them: {example} → {answer}."
+        "\nThe pairs are others every time: nothing can be learned by heart."
+        "\nA guess among the {pairs} partners is right {chance:.0%} of the "
+        "time.",
+        pairs=module.PAIRS,
+        example=" ".join(example.tokens),
+        answer=example.answer,
+        chance=1 / module.PAIRS,
+    )
+    rows = [["", *map(page.word, HEAD)]]
+    learned = []
+    for variant in VARIANTS:
+        learned.append(learn(page, side, variant, test, steps or 1000, seed))
+        rows.append([page.word(variant.label), *learned[-1].cells])
+    page.table(rows)
+    show_weights(page, side, learned[0], example)
+
+
+def first_example(side: Side, test: Any) -> Example:
+    """Return the first example of a test."""
+    module: Any = side.package.training
+    characters = module.STEMS + module.BRANCHES
+    ids, targets = (side.package.to_numpy(array) for array in test)
+    tokens = list(module.decode(ids[0], characters))
+    return Example(test.ids[:1], tokens, characters[targets[0, -1]])
+
+
+def learn(
+    page: Page, side: Side, variant: Variant, test: Any, most: int, seed: int
 ) -> Learned:
-    """Train until 99.5 % of the test is right; return what came of it."""
-    room: Any = version.package.training
-    start, right = time.perf_counter(), 0.0
-    for count, loss in pair_losses(page, label, version, model, step, most):
+    """Train a model until 99.5 % of the test is right."""
+    module: Any = side.package.training
+    model = module.recall_model(seed, variant.scale)
+    step = module.train_step
+    if variant.tied:
+        module.tie(model)
+        step = module.tied_step
+    start, accuracy = time.perf_counter(), 0.0
+    label = page.word(variant.label)
+    for count, loss in pair_losses(page, label, side, model, step, most):
         if count % 50 == 0 or count == most:
-            right = room.accuracy(model, test)
-        numbers = (f"{count}", f"{loss:.3f}", f"{right:.1%}")
-        if right >= 0.995:
+            accuracy = module.accuracy(model, test)
+        cells = [f"{count}", f"{loss:.3f}", f"{accuracy:.1%}"]
+        if accuracy >= 0.995:
             break
     seconds = time.perf_counter() - start
-    return Learned([*numbers, f"{seconds:.1f}"], right)
+    return Learned(model, [*cells, f"{seconds:.1f}"], accuracy)
 
 
 def pair_losses(
-    page: Page,
-    label: str,
-    version: Version,
-    model: Any,
-    step: Callable[..., float],
-    most: int,
+    page: Page, label: str, side: Side, model: Any, step: Step, most: int
 ) -> Iterator[tuple[int, float]]:
     """Train on pairs behind a bar; yield the step and its loss."""
-    room: Any = version.package.training
-    optimizer = version.package.adam.AdamW(model, room.LEARNING_RATE)
-    with training_bar(page, label, most) as advance:
+    module: Any = side.package.training
+    optimizer = side.package.adam.AdamW(model, module.LEARNING_RATE)
+    with training_bar(page.console, label, most) as advance:
         for number in range(most):
             # Never a seed of the test, which are beyond 2³¹.
-            loss = step(model, optimizer, room.recall_batch(64, number))
+            loss = step(model, optimizer, module.recall_batch(64, number))
             advance(number + 1, loss)
             yield number + 1, loss
+
+
+def show_weights(
+    page: Page, side: Side, learned: Learned, example: Example
+) -> None:
+    """Print what the last position of an example looks at."""
+    maps = learned.model.weights(example.ids)
+    last = [side.package.to_numpy(weights)[0, 0, -1] for weights in maps]
+    page.console.print()
+    if learned.accuracy >= 0.99:
+        page.say(
+            "What the last position, {asked}, looks at in each block. It "
+            "finds the position\nof its partner {answer}, and copies it.",
+            asked=example.tokens[-1],
+            answer=example.answer,
+        )
+    else:
+        page.say(
+            "What the last position, {asked}, looks at in each block. It has "
+            "not learned to\nfind its partner {answer}: {share:.0%} are "
+            "right.",
+            asked=example.tokens[-1],
+            answer=example.answer,
+            share=learned.accuracy,
+        )
+    drawn = HeatMap(
+        page.word("What the last position looks at"),
+        np.stack(last),
+        [page.word("block {block}", block=n + 1) for n in range(len(last))],
+        example.tokens,
+    )
+    page.heat_map("recall-looks", drawn)

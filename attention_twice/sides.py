@@ -1,28 +1,28 @@
-"""The two packages as the program sees them, and how far they differ."""
+"""The two packages as the program uses them, and how far they differ."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-VERSIONS = {"numpy": "NumPy", "torch": "PyTorch"}
+NAMES = {"numpy": "NumPy", "torch": "PyTorch"}
+Numbers = dict[str, NDArray[Any]]
 
 
-class Version:
+class Side:
     """One of the two packages, and its own copy of the lesson's inputs."""
 
-    def __init__(self, name: str) -> None:
-        self.name = VERSIONS[name]
-        self.package: ModuleType = importlib.import_module(f"{name}_impl")
+    def __init__(self, library: str) -> None:
+        self.name = NAMES[library]
+        self.package: ModuleType = importlib.import_module(f"{library}_impl")
         self.lesson: Any = self.package.lesson
         self.inputs = self.lesson.draw_inputs()
 
-    def section(self, number: int) -> dict[str, NDArray[Any]]:
+    def section(self, number: int) -> Numbers:
         """Return the numbers of a section by name, as NumPy arrays."""
         lesson, inputs = self.lesson, self.inputs
         steps = {
@@ -40,7 +40,7 @@ class Version:
         mask = self.package.masks.causal_mask(T, T) if causal else None
         return self.lesson.one_head(i.x, i.w_q, i.w_k, i.w_v, mask)
 
-    def to_numpy(self, steps: Any) -> dict[str, NDArray[Any]]:
+    def to_numpy(self, steps: Any) -> Numbers:
         """Return the fields of a record as NumPy arrays."""
         return {
             name: np.asarray(value)
@@ -50,9 +50,20 @@ class Version:
         }
 
 
-def largest_difference(
-    one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]
-) -> float:
+def load_error(library: str) -> ImportError | OSError | None:
+    """Return why a library does not load, or None if it does.
+
+    An installed one may not: a shared library that it needs is missing, or
+    was built for another machine.
+    """
+    try:
+        importlib.import_module(library)
+    except (ImportError, OSError) as error:
+        return error
+    return None
+
+
+def largest_difference(one: Numbers, other: Numbers) -> float:
     """Return how far two records lie apart; -inf on both sides is equal."""
     pairs = zip(one.values(), other.values(), strict=True)
     return max(
@@ -63,7 +74,7 @@ def largest_difference(
     )
 
 
-def sdpa_difference(steps: dict[str, NDArray[Any]], causal: bool) -> float:
+def sdpa_difference(steps: Numbers, causal: bool) -> float:
     """Return how far a head's output lies from PyTorch's own function."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention

@@ -37,7 +37,8 @@ def files() -> list[str]:
     """Return the files that what a page shows may depend on."""
     found = [path for name in CODE for path in (ROOT / name).rglob("*.py")]
     shown = [path for path in found if not path.name.startswith("test_")]
-    return sorted(map(str, [*shown, ROOT / "attention.py"]))
+    words = (ROOT / "attention_twice").rglob("*.po")
+    return sorted(map(str, [*shown, *words, ROOT / "attention.py"]))
 
 
 def depend_on_code(env: BuildEnvironment) -> None:
