@@ -9,6 +9,7 @@
     ```{answer} Question            folded away
     ```{picture} clocks             a picture of the project's numbers
     ```{live} query                 one that moves
+    ```{drawing} architecture       a drawing of docs/plots
 
 All of it is made when the book is built; what has gone, or stands on one
 side only, ends the build.
@@ -27,7 +28,7 @@ from sphinx.locale import _
 from .api import add_api
 from .copy_button import copy_code
 from .directives.breaks import Break
-from .directives.figures import Figure, Picture
+from .directives.figures import Drawing, Figure, Picture
 from .directives.questions import Answer, Exercise
 from .directives.ran import Ran, Shown
 from .directives.sides import ByHand, Sides
@@ -82,6 +83,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("answer", Answer)
     app.add_directive("picture", Picture)
     app.add_directive("live", Figure)
+    app.add_directive("drawing", Drawing)
     add_api(app)
     copy_code(app)
     app.add_html_math_renderer(

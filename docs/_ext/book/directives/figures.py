@@ -1,11 +1,19 @@
-"""Pictures of the project's numbers: still ones, and ones that move."""
+"""Pictures of the project's numbers, still and moving; and drawings."""
 
 from __future__ import annotations
 
+from html import escape
+from pathlib import Path
+from typing import ClassVar
+
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import OptionSpec
 
 from ..kept import depend_on_code
+
+PLOTS = Path(__file__).parents[3] / "plots"
 
 
 class Picture(SphinxDirective):
@@ -56,4 +64,21 @@ class Figure(SphinxDirective):
             f'<figure class="live" data-figure="{name}">{text}'
             f"<figcaption>{caption}</figcaption></figure>"
         )
+        return [nodes.raw("", body, format="html")]
+
+
+class Drawing(SphinxDirective):
+    """A drawing of `docs/plots`; `alt` says in words what it shows."""
+
+    required_arguments = 1
+    option_spec: ClassVar[OptionSpec] = {"alt": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the drawing, in the colours of the page."""
+        path = PLOTS / f"{self.arguments[0]}.svg"
+        self.env.note_dependency(str(path))
+        alt = escape(self.options["alt"])
+        shown = f'<svg role="img" aria-label="{alt}" '
+        drawn = path.read_text(encoding="utf-8").replace("<svg ", shown, 1)
+        body = f'<figure class="picture drawing">{drawn}</figure>'
         return [nodes.raw("", body, format="html")]
