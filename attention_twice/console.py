@@ -21,8 +21,8 @@ from rich.progress import (
 Item = TypeVar("Item")
 
 
-def console(width: int = 79) -> Console:
-    """Return standard output: as wide as a terminal, `width` in a file."""
+def terminal(width: int = 79) -> Console:
+    """Return standard output: as wide as the terminal, `width` in a file."""
     return Console(width=None if sys.stdout.isatty() else width)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 @contextmanager
@@ -30,3 +33,21 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         finally:
             with suppress(OSError):
                 unfinished.unlink()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON, whole or not at all."""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    with written_whole(path) as file:
+        file.write(f"{text}\n".encode())
+
+
+@contextmanager
+def folder_whole(path: Path) -> Iterator[Path]:
+    """Yield a new folder that is put at `path` when all is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as beside:
+        unfinished = Path(beside) / path.name
+        unfinished.mkdir()
+        yield unfinished
+        shutil.move(str(unfinished), str(path))

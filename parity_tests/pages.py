@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attention_twice.files import written_whole
+from attention_twice.files import write_json, written_whole
 
 from .measure.machine import Machine
-from .report import write_json
 
 LANGUAGES = ("en", "zh_Hant")
 # Lines by the name of their place, and that by language.

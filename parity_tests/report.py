@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
+
+from attention_twice.console import terminal, tracked
+from attention_twice.files import write_json
 
 from .checks import chosen, nothing_like
 from .suite.register import CONCEPTS, JUDGES
@@ -43,7 +41,7 @@ def report(
     ]
     if path is not None:
         write(path, outcomes)
-    console = Console(width=None if sys.stdout.isatty() else 79)
+    console = terminal()
     console.print(table(outcomes))
     failures = [o.failure for o in outcomes if o.failure is not None]
     for failure in failures:
@@ -51,31 +49,6 @@ def report(
     passed = len(outcomes) - len(failures)
     console.print(f"{passed} passed, {len(failures)} failed", highlight=False)
     return 1 if failures else 0
-
-
-def tracked(items: Iterable[Any], label: str) -> Iterator[Any]:
-    """Yield items behind a progress bar, if a person is there to see it."""
-    items = list(items)
-    with quiet(), bar() as progress:
-        task = progress.add_task(label, total=len(items))
-        for item in items:
-            yield item
-            progress.advance(task)
-
-
-def bar() -> Progress:
-    """Return a progress bar on standard error, hidden from a file."""
-    console = Console(stderr=True)
-    hidden = not console.is_terminal
-    return Progress(console=console, transient=True, disable=hidden)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Leave out the warnings of cases that are about inf and NaN."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def table(outcomes: Iterable[Outcome]) -> Table:
@@ -128,11 +101,3 @@ def described(outcome: Outcome) -> dict[str, Any]:
         "share_of_bound": outcome.share if outcome.share < 1e300 else None,
         "failure": outcome.failure,
     }
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON to a file beside the path, then put it in its place."""
-    unfinished = path.with_name(path.name + ".part")
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    unfinished.replace(path)

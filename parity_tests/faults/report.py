@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import torch
-from rich.console import Console
 from rich.table import Table
 
+from attention_twice.console import bar, quiet, terminal
+
 from ..checks import standing
-from ..report import bar, quiet
 from ..suite.run import run
 from .bank import FAULTS
 from .tried import Fault, tried
@@ -43,7 +43,7 @@ def fault_report(name: str | None, quick: bool) -> int:
             if times < ENOUGH:
                 missed.append(f"{fault.name}: {fault.wrong}")
             progress.advance(task)
-    console = Console(width=None if sys.stdout.isatty() else 100)
+    console = terminal(100)
     console.print(found)
     for line in missed:
         console.print(f"caught fewer than {ENOUGH} times: {line}")

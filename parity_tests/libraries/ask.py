@@ -8,13 +8,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from attention_twice.console import bar, terminal
+from attention_twice.files import write_json
 
 from ..cases.table import CASES
 from ..pages import check
 from ..ports.workers import Found, Worker, WorkerError, answers
-from ..report import bar, write_json
 from ..suite.versions import ALL_DTYPES
 from .adapters import installed
 from .card import Card
@@ -47,9 +48,7 @@ def libraries(
                 cards.append(card(module, lambda: progress.advance(task)))
             except WorkerError as error:
                 lost.append(str(error))
-    console = Console(
-        width=None if sys.stdout.isatty() else 30 + 24 * len(cards)
-    )
+    console = terminal(30 + 24 * len(cards))
     console.print(table(cards))
     for line in lost:
         console.print(line, markup=False)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import numpy_impl
+from attention_twice.console import quiet
 
 from ..cases.recipe import Case, Inputs, build
 from ..cases.table import CASES
 from ..judges import attention_bounds, bounds, definition
 from ..judges.attention_bounds import step_bounds
-from ..report import quiet
 from ..suite.compare import compare
 from . import adapters
 from .adapters import Asked, Lacks

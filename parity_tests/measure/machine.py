@@ -6,12 +6,12 @@ import datetime
 import importlib.metadata
 import os
 import platform
-import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
+
+from attention_twice.machine import cpu_name
 
 
 class Machine(NamedTuple):
@@ -47,13 +47,3 @@ def this_machine(packages: Iterable[str] = ()) -> Machine:
         datetime.date.today().isoformat(),
         {"Python": platform.python_version(), **versions},
     )
-
-
-def cpu_name() -> str:
-    """Return what the CPU calls itself; Linux keeps that in a file."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    found = re.search(r"^model name\s*: (.+)$", text, re.M)
-    return found[1] if found else platform.processor() or "CPU"

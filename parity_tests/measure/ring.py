@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
-from rich.console import Console
 from rich.table import Table
 
+from attention_twice.console import terminal
+from attention_twice.machine import MIB, forget_peak, risen
 from torch_impl.flash import KEYS, QUERIES, flash_attention
 from torch_impl.ring import Ring, Shard, ring_attention
 
 from ..judges.bounds import gamma
-from .memory import MIB, forget_peak, risen
 
 HEADS, WIDTH = 8, 64
 FLOAT = 4
@@ -148,7 +148,7 @@ def printed(
             " + ".join("?" if n is None else f"{n / MIB:.1f}" for n in held),
             f"{hold / MIB:.1f} + {(hold + 8 * stretch) / MIB:.1f}",
         )
-    console = Console(width=None if sys.stdout.isatty() else 100)
+    console = terminal(100)
     console.print(found)
     console.print(
         f"T = {length}, {size} ranks, {'causal' if causal else 'not causal'}: "

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from rich.console import Console
 from rich.table import Table
 
-from ..report import tracked, write_json
+from attention_twice.console import terminal, tracked
+from attention_twice.files import write_json
+
 from ..suite.versions import VERSIONS, Version
 
 TURNS = 60
@@ -80,7 +80,7 @@ def training(path: Path | None) -> int:
         cells = [f"{1000 * medians[n]:.2f}" for n in ("numpy", "torch")]
         found.add_row(task.name, *cells, f"{ratio:.2f}")
         rows.append({"step": task.name, "ratio": ratio, **medians})
-    console = Console(width=None if sys.stdout.isatty() else 100)
+    console = terminal(100)
     console.print(found)
     console.print(
         f"Median of {TURNS} steps taken in turn: loss, gradients, AdamW. "

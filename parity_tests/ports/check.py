@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from rich.console import Console
 from rich.table import Table
+
+from attention_twice.console import bar, quiet, terminal
+from attention_twice.files import write_json
 
 from ..checks import check_cases, chosen, nothing_like
 from ..judges import bounds
-from ..report import bar, described, quiet, write_json
+from ..report import described
 from ..suite.register import CONCEPTS
 from ..suite.run import Outcome, belongs, explain, run
 from .namespaces import NOT_PORTABLE
@@ -164,7 +166,7 @@ def gathered(
 
 def printed(port: Port, verdict: Verdict) -> None:
     """Print the table, each failure, and what else is wrong."""
-    console = Console(width=None if sys.stdout.isatty() else 79)
+    console = terminal()
     console.print(table(port, verdict))
     failures = verdict.failures()
     for outcome in failures[:MOST]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy_impl
+from attention_twice.files import folder_whole
 from attention_twice.sources import definitions
 
 from .namespaces import IMPORT, NOT_THERE, source
@@ -99,17 +98,13 @@ def new_port(folder: Path, library: str) -> int:
 
 
 def write(folder: Path, library: str) -> None:
-    """Write all files beside their place, then put them there at once."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-        unfinished = Path(beside) / folder.name
-        unfinished.mkdir()
+    """Write all files, or none."""
+    with folder_whole(folder) as unfinished:
         (unfinished / "py.typed").touch()
         for room in ("__init__", *rooms()):
             text = skeleton(room, library)
             path = unfinished / f"{room}.py"
             path.write_text(text, encoding="utf-8")
-        shutil.move(str(unfinished), str(folder))
 
 
 def rooms() -> list[str]:

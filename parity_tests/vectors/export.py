@@ -17,9 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,11 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import TensorSpec, serialize
 
+from attention_twice.console import quiet, tracked
+from attention_twice.files import folder_whole
+
 from ..cases.recipe import Case, Inputs, build
 from ..cases.table import VECTORS
 from ..judges import definition
 from ..judges.attention_bounds import gradient_bounds, step_bounds
-from ..report import quiet, tracked
 
 Array = NDArray[Any]
 FORMAT = 1
@@ -56,12 +56,8 @@ def export(folder: Path, cases: Iterable[Case] = VECTORS) -> int:
         print(f"export: {folder} is there already", file=sys.stderr)
         return 2
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Beside its place, and there at once: never half of it.
-        with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-            unfinished = Path(beside) / folder.name
+        with folder_whole(folder) as unfinished:
             write(unfinished, list(cases))
-            shutil.move(str(unfinished), str(folder))
     except OSError as error:
         print(f"export: {folder} cannot be written: {error}", file=sys.stderr)
         return 2
@@ -73,7 +69,7 @@ def export(folder: Path, cases: Iterable[Case] = VECTORS) -> int:
 
 def write(folder: Path, cases: list[Case]) -> None:
     """Write the index, its schema and all files."""
-    (folder / "cases").mkdir(parents=True)
+    (folder / "cases").mkdir()
     entries = []
     for number, case in enumerate(tracked(cases, "export")):
         content = packed(tensors(case))

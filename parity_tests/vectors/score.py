@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Table
 from safetensors import SafetensorError, deserialize
 
-from ..report import write_json
+from attention_twice.console import terminal
+from attention_twice.files import write_json
 
 Array = NDArray[Any]
 DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16"}
@@ -223,7 +223,7 @@ def printed(grades: Sequence[Grade], strange: Sequence[str]) -> None:
     for dtype in dict.fromkeys(grade.dtype for grade in grades):
         counts = Counter(g.result for g in grades if g.dtype == dtype)
         table.add_row(dtype, *(str(counts[kind] or "") for kind in kinds))
-    console = Console(width=None if sys.stdout.isatty() else 79)
+    console = terminal()
     console.print(table)
     for grade in grades:
         if grade.text:

@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.table import Table
 from torch.nn.functional import scaled_dot_product_attention
+
+from attention_twice.console import terminal, tracked
+from attention_twice.files import write_json
 
 from ...cases.draw import rounded
 from ...judges.bounds import unit_roundoff
 from ...judges.small_tiles import settings
 from ...pages import check, earlier
-from ...report import tracked, write_json
 from ...suite.versions import NUMPY, TORCH, Version
 from ..kernels import SDPA
 from ..machine import this_machine
@@ -148,7 +149,7 @@ def accuracy(
         errors = earlier(source, from_json)
     if path is not None:
         write_json(path, as_json(errors))
-    console = Console(width=None if sys.stdout.isatty() else 100)
+    console = terminal(100)
     console.print(table(errors.cells))
     if not WIDE:
         console.print("float64 needs a long double of more than 64 bits")

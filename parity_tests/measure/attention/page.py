@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from attention_twice.machine import MIB
+
 from ...pages import BESIDE, grid, machine_lines, publish
 from ..kernels import SDPA
-from ..memory import MIB
 from ..plots import write_plot
 from .record import FLOAT, HEADS, MODES, Costs, Mode, as_json, exponent
 

@@ -6,9 +6,10 @@ import math
 import statistics
 from typing import Any, NamedTuple
 
+from attention_twice.machine import MIB
+
 from ..kernels import SDPA
 from ..machine import Machine
-from ..memory import MIB
 
 HEADS, WIDTH, FLOAT = 8, 64, 4
 

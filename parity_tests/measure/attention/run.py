@@ -13,24 +13,22 @@ import importlib.util
 import itertools
 import multiprocessing
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from rich.console import Console
 from rich.table import Table
 
-from attention_twice.machine import free_bytes
+from attention_twice.console import bar, quiet, terminal
+from attention_twice.files import write_json
+from attention_twice.machine import forget_peak, free_bytes, risen
 from numpy_impl import fast
 
 from ...pages import check, earlier
-from ...report import bar, quiet, write_json
 from ..kernels import Inputs, Kernel, Run, draw, kernels, others
 from ..machine import this_machine
-from ..memory import forget_peak, risen
 from ..plots import check_matplotlib
 from .page import PAGE, PLACES, draw_costs, memory_rows, write_pages
 from .record import (
@@ -71,9 +69,7 @@ def attention(
     if pages is not None or plot is not None:
         check_matplotlib()
     costs = measure(lengths) if source is None else earlier(source, from_json)
-    console = Console(
-        width=None if sys.stdout.isatty() else 30 + 17 * len(costs.names)
-    )
+    console = terminal(30 + 17 * len(costs.names))
     for mode in MODES:
         console.print(table_of_times(mode, costs))
     console.print(table_of_memory(costs))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numpy_impl
+from attention_twice.console import quiet
 from parity_tests.cases.table import BY_NAME, CASES
 from parity_tests.libraries import judged
 from parity_tests.libraries.adapters import (
@@ -33,7 +34,6 @@ from parity_tests.libraries.probes import (
     REFUSED,
     WRONG,
 )
-from parity_tests.report import quiet
 
 pytestmark = pytest.mark.ports
 DOCS = Path(__file__).parents[3] / "docs"

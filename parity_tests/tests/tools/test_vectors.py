@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention_twice.console import quiet
 from parity_tests.cases.recipe import build
 from parity_tests.cases.table import BY_NAME
-from parity_tests.report import quiet
 from parity_tests.suite.versions import NUMPY
 from parity_tests.vectors import export as vectors
 from parity_tests.vectors.score import score

@@ -94,8 +94,8 @@ def whole_lines(path: Path, before: str, after: str) -> tuple[str, str]:
 
 def caught_at(fault: Any) -> list[str]:
     """Return some of the places at which the suite sees a fault."""
+    from attention_twice.console import quiet
     from parity_tests.faults.tried import tried
-    from parity_tests.report import quiet
 
     with quiet():
         return [str(found.check_case) for found in tried(fault, enough=3)]
