@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 
 from attention_twice.files import write_json, written_whole
 
-from .measure.machine import Machine
-
 LANGUAGES = ("en", "zh_Hant")
 # Lines by the name of their place, and that by language.
 Made = Mapping[str, Mapping[str, Sequence[str]]]
@@ -99,23 +97,6 @@ def header(cells: Sequence[str]) -> list[str]:
 def row(cells: Sequence[str]) -> str:
     """Return a line of a table."""
     return "| " + " | ".join(cells) + " |"
-
-
-WORDS = {
-    "en": ["{} ({}, {}), {} cores, {}", "Measured on {}"],
-    "zh_Hant": ["{}（{}，{}），{} 個核心，{}", "測量日期：{}"],
-}
-
-
-def machine_lines(machine: Machine, language: str) -> list[str]:
-    """Return what was measured on as a list."""
-    hardware, date = WORDS[language]
-    versions = ", ".join(f"{n} {v}" for n, v in machine.versions.items())
-    return [
-        "- " + hardware.format(*machine[:5]),
-        f"- {versions}",
-        "- " + date.format(machine.date),
-    ]
 
 
 def earlier(path: Path, read: Callable[[Any], Found]) -> Found:

@@ -6,18 +6,9 @@ import math
 
 import numpy as np
 
+from ..cases.sharpness import RECORDED, WIDTHS
 from ..judges import bounds
 from ..suite.register import Trial, check
-
-# Entropy and norm of the gradient, divided by √D and not, as printed.
-RECORDED = {
-    4: (3.65, 0.18, 2.70, 0.23),
-    16: (3.64, 0.18, 1.16, 0.24),
-    64: (3.68, 0.18, 0.52, 0.16),
-    256: (3.69, 0.18, 0.25, 0.09),
-    1024: (3.67, 0.18, 0.10, 0.05),
-}
-WIDTHS = tuple(RECORDED)
 
 
 @check("experiments", "closed form", WIDTHS)

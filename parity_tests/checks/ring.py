@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from queue import Queue
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from ..cases.recipe import Case, build
 from ..judges import attention_bounds, definition
 from ..judges.small_tiles import spread
+from ..suite.computation import cached
 from ..suite.register import Trial, check
 from ..suite.versions import Version
 
@@ -162,7 +162,7 @@ def compute(
     return result
 
 
-@cache
+@cached
 def errors(case: Case, parts: int) -> dict[str, Any]:
     """Return the bounds of a case whose keys come in so many parts."""
     with np.errstate(all="ignore"):

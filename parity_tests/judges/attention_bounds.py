@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..cases.recipe import Case, Inputs, build
-from . import bounds
+from ..suite.computation import cached, computation
 from .bounds import (
     FUNCTION_ULPS,
     HALF,
@@ -45,7 +44,7 @@ class Attention(NamedTuple):
 
 def computation_dtype(dtype: str) -> str:
     """Return the type in which a result of `dtype` is computed."""
-    return bounds.HALF_IS_COMPUTED_IN or dtype if dtype in HALF else dtype
+    return computation().half or dtype if dtype in HALF else dtype
 
 
 def has_dtype(name: str, got: Any, dtype: str, outer: bool) -> None:
@@ -251,7 +250,7 @@ def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
     return found
 
 
-@cache
+@cached
 def step_bounds(case: Case) -> dict[str, Any]:
     """Return the bound of each step of a case."""
     with np.errstate(all="ignore"):
@@ -259,7 +258,7 @@ def step_bounds(case: Case) -> dict[str, Any]:
     return {name: step.error for name, step in steps.items()}
 
 
-@cache
+@cached
 def gradient_bounds(case: Case) -> dict[str, Any]:
     """Return the bound of each gradient of a case."""
     with np.errstate(all="ignore"):

@@ -21,16 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..suite.computation import computation
+
 Float64 = NDArray[np.float64]
 
 # An exp, log, cos or tanh of a library, in units of the last place: what
 # the libraries promise for theirs is 4 or less.
 FUNCTION_ULPS = 4
 HALF = ("float16", "bfloat16")
-# A port may declare that its half types are computed in themselves: None.
-HALF_IS_COMPUTED_IN: str | None = "float32"
-# And that what is too small for a normal number becomes 0.
-SUBNORMALS = True
 
 
 class Bounded(NamedTuple):
@@ -56,7 +54,9 @@ def format_of(dtype: Any) -> Format:
         info = np.finfo(dtype)
         smallest = float(info.smallest_subnormal)
         found = Format(float(info.eps) / 2, float(info.tiny), smallest)
-    return found if SUBNORMALS else found._replace(smallest=found.tiny)
+    if computation().subnormals:
+        return found
+    return found._replace(smallest=found.tiny)
 
 
 def exact(array: Any) -> Bounded:

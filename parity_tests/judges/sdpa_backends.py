@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from ..cases.recipe import Case, Inputs, build
 from ..cases.table import CASES
+from ..suite.computation import cached
 from ..suite.versions import TORCH, recorded
 from . import attention_bounds, bounds
 from .control import CONTROL, trivial
@@ -128,7 +128,7 @@ def rounded_weights(inputs: Inputs, dtype: str) -> Any:
 WITNESSED = list(witnessed())
 
 
-@cache
+@cached
 def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
     """Return what torch's function gives, and the bound between it and us."""
     case = seen.case
@@ -163,7 +163,7 @@ def silent(case: Case) -> Inputs:
     return attention_bounds.with_upstream(inputs, inputs.d_output, nothing)
 
 
-@cache
+@cached
 def gradient_testimony(
     seen: Witnessed,
 ) -> dict[str, tuple[NDArray[Any], Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 
 from ..cases.recipe import Case, build
 from ..cases.table import CASES
+from ..suite.computation import cached
 from ..suite.versions import Version
 from . import attention_bounds
 
@@ -102,7 +102,7 @@ def gradients(
     return {name: version.numpy(own[name].grad) for name in names}
 
 
-@cache
+@cached
 def errors(case: Case) -> dict[str, Any]:
     """Return the bounds of a case in small tiles."""
     parts = -(-build(case).S // KEYS)

@@ -47,3 +47,20 @@ def this_machine(packages: Iterable[str] = ()) -> Machine:
         datetime.date.today().isoformat(),
         {"Python": platform.python_version(), **versions},
     )
+
+
+WORDS = {
+    "en": ["{} ({}, {}), {} cores, {}", "Measured on {}"],
+    "zh_Hant": ["{}（{}，{}），{} 個核心，{}", "測量日期：{}"],
+}
+
+
+def machine_lines(machine: Machine, language: str) -> list[str]:
+    """Return what was measured on as a list."""
+    hardware, date = WORDS[language]
+    versions = ", ".join(f"{n} {v}" for n, v in machine.versions.items())
+    return [
+        "- " + hardware.format(*machine[:5]),
+        f"- {versions}",
+        "- " + date.format(machine.date),
+    ]

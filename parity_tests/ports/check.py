@@ -15,19 +15,11 @@ from attention_twice.console import bar, quiet, terminal
 from attention_twice.files import write_json
 
 from ..checks import check_cases, chosen, nothing_like
-from ..judges import bounds
 from ..report import described
 from ..suite.register import CONCEPTS
 from ..suite.run import Outcome, belongs, explain, run
 from .namespaces import NOT_PORTABLE
-from .port import (
-    Expected,
-    Port,
-    expected_failures,
-    half_is_computed_in,
-    has_subnormals,
-    load,
-)
+from .port import Expected, Port, expected_failures, load
 from .workers import Answer, Found, Worker, WorkerError, answers
 
 # Seconds that one check of a port may take.
@@ -48,8 +40,6 @@ def start(port: Port) -> tuple[Ready, Answer]:
     # The processes share the cores out among themselves.
     torch.set_num_threads(1)
     version = load(port)
-    bounds.HALF_IS_COMPUTED_IN = half_is_computed_in(version)
-    bounds.SUBNORMALS = has_subnormals(version)
     asked = [n for n, p in enumerate(check_cases()) if belongs(p, version)]
 
     def answer(number: int) -> tuple[Any, ...]:

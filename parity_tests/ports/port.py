@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..judges.bounds import HALF
+from ..suite.computation import Computation
 from ..suite.versions import ALL_DTYPES, Version
 from .namespaces import in_namespace
 from .workers import WorkerError
@@ -75,6 +76,7 @@ def load(port: Port) -> Version:
         asked = port.namespace is None
         declared = version.declared("DTYPES", None) if asked else None
         version.dtypes = dtypes_of(version, declared)
+        version.computation = computation_of(version)
         return version
     except PortError:
         raise
@@ -141,6 +143,11 @@ def dtypes_of(version: Version, declared: Any) -> tuple[str, ...]:
                 f"of it comes back from to_numpy as {came}"
             )
     return tuple(declared)
+
+
+def computation_of(version: Version) -> Computation:
+    """Return what a port says of how it computes."""
+    return Computation(half_is_computed_in(version), has_subnormals(version))
 
 
 def half_is_computed_in(version: Version) -> str | None:

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .computation import computed_as
 from .register import ONE_SIDED, Check, Trial
 from .versions import Missing, Version
 
@@ -43,7 +44,8 @@ def run(check_case: CheckCase, version: Version) -> Outcome:
     trial = Trial(version, check_case.case)
     failure, missing = None, None
     try:
-        check_case.check.function(trial)
+        with computed_as(version.computation):
+            check_case.check.function(trial)
     except (Missing, NotImplementedError) as error:
         missing = str(error) or "NotImplementedError"
         if not version.is_port:

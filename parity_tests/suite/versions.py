@@ -16,6 +16,7 @@ import numpy_impl
 import torch_impl
 
 from ..cases.recipe import Inputs
+from .computation import OURS
 
 # How a gradient derived by hand is asked for: the function's name, and how
 # its backward is called with the function's room, its arguments and what
@@ -60,7 +61,8 @@ class Missing(Exception):
 class Version:
     """A package, called with NumPy arrays and answering with them.
 
-    `dtypes` are those it says it has, and `command` is what shows it alone.
+    `dtypes` are those it says it has, `computation` is how it rounds, and
+    `command` is what shows it alone.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Version:
         self.package: Any = package
         self.command = command
         self.dtypes: tuple[str, ...] = self.declared("DTYPES", ALL_DTYPES)
+        self.computation = OURS
 
     def __str__(self) -> str:
         """Return the name."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from ...pages import BESIDE, grid, machine_lines, publish
+from ...pages import BESIDE, grid, publish
 from ...suite.versions import ALL_DTYPES
 from ..kernels import SDPA
+from ..machine import machine_lines
 from ..plots import write_plot
 from .record import Cell, Errors, as_json
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from attention_twice.machine import MIB
 
-from ...pages import BESIDE, grid, machine_lines, publish
+from ...pages import BESIDE, grid, publish
 from ..kernels import SDPA
+from ..machine import machine_lines
 from ..plots import write_plot
 from .record import FLOAT, HEADS, MODES, Costs, Mode, as_json, exponent
 

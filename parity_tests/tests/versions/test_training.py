@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import numpy_impl
-from parity_tests.checks.experiments import RECORDED, WIDTHS
+from parity_tests.cases.sharpness import RECORDED, WIDTHS
 from parity_tests.tests.program.test_program import printed
 
 # A guess among the partners of four pairs.
