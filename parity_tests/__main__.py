@@ -128,10 +128,10 @@ def add_ports(commands: Commands) -> None:
 
 def run_check(given: Namespace) -> int:
     """Run the suite on a port."""
-    from .ports.check import check
+    from .ports.check import report_on
     from .ports.port import Port
 
-    return check(
+    return report_on(
         Port(given.package, given.namespace),
         given.only,
         given.case,

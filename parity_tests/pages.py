@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from attention_twice.files import write_json, written_whole
 
 LANGUAGES = ("en", "zh_Hant")
-# Lines by the name of their place, and that by language.
+# Lines by the name of their marker, and that by language.
 Made = Mapping[str, Mapping[str, Sequence[str]]]
 # Two numbers in a cell: narrow, and never broken into two lines.
 BESIDE = "\u202f/\u202f"
@@ -27,9 +27,9 @@ class PageError(Exception):
     """A page that cannot be written, or a file that cannot be read."""
 
 
-def check(docs: Path, page: str, places: Sequence[str]) -> None:
-    """Raise PageError where a page lacks a place: before a long run."""
-    empty: dict[str, list[str]] = {name: [] for name in places}
+def require_markers(docs: Path, page: str, markers: Sequence[str]) -> None:
+    """Raise PageError where a page lacks a marker: before a long run."""
+    empty: dict[str, list[str]] = {name: [] for name in markers}
     filled(docs, page, dict.fromkeys(LANGUAGES, empty))
 
 
@@ -57,20 +57,20 @@ def rewrite(docs: Path, page: str, made: Made) -> None:
 def filled(docs: Path, page: str, made: Made) -> dict[Path, str]:
     """Return the new text of a page in each language."""
     texts = {}
-    for language, places in made.items():
+    for language, markers in made.items():
         path = docs / language / f"{page}.md"
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise PageError(f"{path}: {error.strerror}") from error
-        for name, lines in places.items():
+        for name, lines in markers.items():
             text = between(text, name, lines, path)
         texts[path] = text
     return texts
 
 
 def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
-    """Return a page with other lines at one of its places."""
+    """Return a page with other lines at one of its markers."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
     body = "\n".join(["", *lines, ""])
     found, count = re.subn(
@@ -78,7 +78,7 @@ def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
     )
     if count != 1:
         raise PageError(
-            f"{path} has {count} places from <!-- {name} --> to "
+            f"{path} has {count} markers from <!-- {name} --> to "
             "<!-- end -->, expected 1"
         )
     return found

@@ -16,8 +16,8 @@ from ..judges import flash_attention as judged
 from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen
 from ..suite.register import Trial, check
 
-ROOM = "fast"
-PATH = f"{ROOM}.flash_attention"
+MODULE = "fast"
+PATH = f"{MODULE}.flash_attention"
 # The proof that no maximum is needed is always tried, and never.
 WAYS: tuple[dict[str, Any], ...] = (
     {"WORTH": 0, "THREADS": 1},
@@ -29,21 +29,21 @@ WAYS: tuple[dict[str, Any], ...] = (
 def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
     """Compare with the scalar loops, both ways."""
     for way in WAYS:
-        judged.within_definition(trial, ROOM, **way)
+        judged.within_definition(trial, MODULE, **way)
 
 
 @check("fast", "definition", small_tiles.GRADIENT)
 def gradients_are_the_definitions(trial: Trial) -> None:
     """Compare with the derivatives of the scalar loops, one way or other."""
     way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
-    judged.gradients_within_definition(trial, ROOM, **way)
+    judged.gradients_within_definition(trial, MODULE, **way)
 
 
 @check("fast", "closed form", STRUCTURAL)
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
     way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
-    found = small_tiles.forward(trial.version, trial.case, ROOM, **way)
+    found = small_tiles.forward(trial.version, trial.case, MODULE, **way)
     within_one_over_seen(trial, found)
 
 
@@ -51,33 +51,33 @@ def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
 def the_triangle_lies_in_the_corner_that_is_asked_for(trial: Trial) -> None:
     """In the lower right the last query sees the last key."""
     for way in WAYS:
-        judged.both_corners(trial, ROOM, **way)
+        judged.both_corners(trial, MODULE, **way)
 
 
 @check("fast", "closed form", ("float32", "float64"))
 def the_first_tiles_may_be_empty(trial: Trial) -> None:
     """Keys 0 to 5 forbidden to all, 6 and 7 seen: the mean of those two."""
     for way in WAYS:
-        judged.last_keys_alone(trial, ROOM, **way)
+        judged.last_keys_alone(trial, MODULE, **way)
 
 
 @check("fast", "closed form", (1e4, -1e4))
 def the_maximum_may_come_late_or_early(trial: Trial) -> None:
     """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
     for way in WAYS:
-        judged.greatest_alone(trial, ROOM, **way)
+        judged.greatest_alone(trial, MODULE, **way)
 
 
 @check("fast", "law", ("align", "query", "window", "attn_mask"))
 def bad_arguments_are_refused_by_name(trial: Trial) -> None:
     """As flash does."""
-    judged.refused_by_name(trial, ROOM)
+    judged.refused_by_name(trial, MODULE)
 
 
 @check("fast", "SDPA", (False, True))
 def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
     """T = 700 in the tiles it has by itself: output and gradients."""
-    judged.long_as_sdpa(trial, ROOM)
+    judged.long_as_sdpa(trial, MODULE)
 
 
 # Heads in groups, batches, a mask: more places than one task has.
@@ -99,8 +99,8 @@ def threads_change_no_bit(trial: Trial) -> None:
     results = []
     for threads in (1, trial.case):
         own = {"WORTH": 0, "THREADS": threads, "SHARED": 0}
-        found = small_tiles.forward(trial.version, SHARED, ROOM, **own)
-        back = small_tiles.gradients(trial.version, SHARED, ROOM, **own)
+        found = small_tiles.forward(trial.version, SHARED, MODULE, **own)
+        back = small_tiles.gradients(trial.version, SHARED, MODULE, **own)
         results.append({**found, **{f"d {n}": a for n, a in back.items()}})
     for name, got in results[1].items():
         trial.within(name, got, results[0][name])
@@ -124,7 +124,7 @@ def no_power_overflows_or_vanishes(trial: Trial) -> None:
     key = np.ones((S, 1), dtype=np.float32)
     value = np.float32(2.0) ** np.arange(S, dtype=np.float32)[:, None]
     for size in (1.0, 1e30, 1e-36):
-        with small_tiles.tiles(trial.version, room=ROOM, WORTH=0):
+        with small_tiles.tiles(trial.version, module=MODULE, WORTH=0):
             found = trial.call(PATH, query, key, np.float32(size) * value)
         expected = np.full((3, 1), size * value.mean())
         error = bounds.gamma(64, "float32") * np.abs(expected)
@@ -152,13 +152,13 @@ def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
     own = {n: trial.version.array(a) for n, a in arrays.items()}
     upstream = trial.version.array(d)
     results = []
-    for room, more in (("flash", {}), (ROOM, {"WORTH": 0})):
+    for module, more in (("flash", {}), (MODULE, {"WORTH": 0})):
         with (
             np.errstate(all="ignore"),
-            small_tiles.tiles(trial.version, room=room, **more),
+            small_tiles.tiles(trial.version, module=module, **more),
         ):
-            function = trial.version.function(f"{room}.flash_attention")
-            back = trial.version.function(f"{room}.flash_attention_backward")
+            function = trial.version.function(f"{module}.flash_attention")
+            back = trial.version.function(f"{module}.flash_attention_backward")
             found = trial.version.numpy(function(**own))
             found |= trial.version.numpy(back(upstream, **own))
         results.append(found)

@@ -13,7 +13,7 @@ from ..judges.control import trivial
 from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen
 from ..judges.small_tiles import (
     GRADIENT,
-    ROOM,
+    MODULE,
     TILED,
     arguments,
     errors,
@@ -25,7 +25,7 @@ from ..judges.small_tiles import (
 from ..suite.register import Trial, check
 from ..suite.versions import Missing
 
-PATH = f"{ROOM}.flash_attention"
+PATH = f"{MODULE}.flash_attention"
 
 
 @check("flash", "definition", TILED)
@@ -82,7 +82,7 @@ def the_maximum_may_come_late_or_early(trial: Trial) -> None:
     judged.greatest_alone(trial)
 
 
-PATH = f"{ROOM}.flash_attention"
+PATH = f"{MODULE}.flash_attention"
 SIZES = [(1, 1), (2, 3), (5, 7), (4, 128), (512, 128)]
 
 
@@ -105,7 +105,7 @@ def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
 @check("flash", "law", ("causal", "window", "mask", "lower right"))
 def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     """Of 8 × 8 tiles of one query and key, only those that are seen."""
-    room: Any = trial.version.room("flash")
+    module: Any = trial.version.module("flash")
     options: dict[str, Any] = {"is_causal": True}
     expected = 36
     if trial.case == "window":
@@ -116,10 +116,10 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     elif trial.case == "lower right":
         options |= {"align": "lower_right"}
     counted: list[Any] = []
-    if not hasattr(room, "apply_mask"):
+    if not hasattr(module, "apply_mask"):
         # Tiles are counted by the masks that they are put through.
         raise Missing("flash.apply_mask")
-    before = room.apply_mask
+    before = module.apply_mask
 
     def counting(*given: Any) -> Any:
         counted.append(given)
@@ -130,7 +130,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     d = version.array(np.eye(8))
     # The way back makes each tile once more, and by hand goes there first.
     more = 2 * expected if version.by_hand else expected
-    room.apply_mask = counting
+    module.apply_mask = counting
     try:
         with tiles(version, 1, 1):
             if not version.by_hand:
@@ -142,7 +142,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
             else:
                 found.output.backward(d)
     finally:
-        room.apply_mask = before
+        module.apply_mask = before
     assert there == expected, f"{there} tiles, not {expected}"
     back = len(counted) - there
     assert back == more, f"{back} tiles on the way back, not {more}"

@@ -170,11 +170,11 @@ def a_real_model_goes_on(trial: Trial) -> None:
 @check("training", "law", ("train_step", "tied_step"))
 def a_step_tells_the_loss_before_it_and_lowers_it(trial: Trial) -> None:
     """Five small steps on one batch: each loss is below the one before."""
-    room = trial.version.room("training")
+    module = trial.version.module("training")
     model = trial.version.function("training.recall_model")(3)
     if trial.case == "tied_step":
         trial.version.function("training.tie")(model)
-    batch = room.recall_batch(16, 1)
+    batch = module.recall_batch(16, 1)
     cost = trial.version.function("language_model.cross_entropy")
     loss = cost(model(batch.ids), batch.targets)
     before = float(trial.version.numpy(loss))
@@ -200,7 +200,7 @@ def value_stays_what_key_is(trial: Trial) -> None:
     for name in ("w_k", "w_v"):
         got = trial.version.numpy(now[f"blocks.0.attention.{name}"])
         trial.within(f"{name} when tied", got, before)
-    batch = trial.version.room("training").recall_batch(8, 1)
+    batch = trial.version.module("training").recall_batch(8, 1)
     optimizer = trial.version.function("adam.AdamW")(model, 1e-2)
     for _ in range(3):
         trial.version.function("training.tied_step")(model, optimizer, batch)
@@ -229,7 +229,7 @@ def both_versions_have_the_same_losses(trial: Trial) -> None:
 
 def ten_losses(version: Version, step: str) -> list[float]:
     """Return the losses of ten steps on pairs, in float64."""
-    room = version.room("training")
+    module = version.module("training")
     model = version.function("training.recall_model")(3)
     names = version.function("language_model.parameters")(model)
     wide = {
@@ -242,7 +242,7 @@ def ten_losses(version: Version, step: str) -> list[float]:
     optimizer = version.function("adam.AdamW")(model, 1e-2)
     take = version.function(f"training.{step}")
     return [
-        take(model, optimizer, room.recall_batch(16, n)) for n in range(10)
+        take(model, optimizer, module.recall_batch(16, n)) for n in range(10)
     ]
 
 
@@ -308,9 +308,9 @@ def a_model_fits_its_task(trial: Trial) -> None:
 @check("training", "closed form")
 def the_poem_and_the_pairs_are_the_known_ones(trial: Trial) -> None:
     """Twenty characters, ten stems and twelve branches."""
-    room = trial.version.room("training")
-    assert len(room.POEM) == 20, room.POEM
-    assert room.POEM[:5] == "".join(trial.version.room("lesson").TOKENS)
-    assert room.STEMS + room.BRANCHES == CHARACTERS
+    module = trial.version.module("training")
+    assert len(module.POEM) == 20, module.POEM
+    assert module.POEM[:5] == "".join(trial.version.module("lesson").TOKENS)
+    assert module.STEMS + module.BRANCHES == CHARACTERS
     ids = trial.call("training.encode", CHARACTERS, CHARACTERS)
     trial.within("ids", ids, np.arange(22))

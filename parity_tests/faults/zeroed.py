@@ -73,7 +73,7 @@ def zeroed(side: str, concept: str) -> Iterator[Version]:
     """Give a copy of a version whose functions under test return zeros."""
     room = ROOMS.get(concept, concept)
     with copy_of(side) as package:
-        module = Version(side, package).room(room)
+        module = Version(side, package).module(room)
         for name, member in list(vars(module).items()):
             own = getattr(member, "__module__", "") == module.__name__
             if own and inspect.isfunction(member):

@@ -13,14 +13,14 @@ from ..cases.recipe import Case, build
 from ..suite.register import Trial
 from . import attention_bounds, definition
 from .control import controlled
-from .small_tiles import ROOM, errors, forward, gradients, spread, tiles
+from .small_tiles import MODULE, errors, forward, gradients, spread, tiles
 
 
-def within_definition(trial: Trial, room: str = ROOM, **own: Any) -> None:
+def within_definition(trial: Trial, module: str = MODULE, **own: Any) -> None:
     """Compare output and log-sum-exp with the scalar loops."""
     for case in controlled(trial.case):
         exact, error = definition.forward(case), errors(case)
-        for name, got in forward(trial.version, case, room, **own).items():
+        for name, got in forward(trial.version, case, module, **own).items():
             nearest, missing = exact[name]
             attention_bounds.has_dtype(name, got, case.dtype, name == "output")
             bound = spread(error[name], nearest)
@@ -28,12 +28,12 @@ def within_definition(trial: Trial, room: str = ROOM, **own: Any) -> None:
 
 
 def gradients_within_definition(
-    trial: Trial, room: str = ROOM, **own: Any
+    trial: Trial, module: str = MODULE, **own: Any
 ) -> None:
     """Compare gradients with the derivatives of the scalar loops."""
     for case in controlled(trial.case):
         exact, error = definition.backward(case), errors(case)
-        for name, got in gradients(trial.version, case, room, **own).items():
+        for name, got in gradients(trial.version, case, module, **own).items():
             nearest, missing = exact[name]
             attention_bounds.has_dtype(name, got, case.dtype, True)
             bound = spread(error[f"gradient of {name}"], nearest)
@@ -43,10 +43,10 @@ def gradients_within_definition(
 LOWER = [(1, 4), (2, 7), (7, 2), (4, 4), (5, 9)]
 
 
-def both_corners(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+def both_corners(trial: Trial, module: str = MODULE, **own_sizes: Any) -> None:
     """Compare triangle and band in both corners with 1/n on those seen."""
     L, S = trial.case
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     query, key, value = (
         np.zeros((L, 2)),
         np.zeros((S, 2)),
@@ -56,7 +56,7 @@ def both_corners(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
     for align, shift in (("upper_left", 0), ("lower_right", S - L)):
         seen = np.arange(S) <= np.arange(L)[:, None] + shift
         expected = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
-        with tiles(trial.version, room=room, **own_sizes):
+        with tiles(trial.version, module=module, **own_sizes):
             found = trial.version.function(path)(
                 *own, is_causal=True, align=align
             )
@@ -64,7 +64,7 @@ def both_corners(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
         trial.within(align, got, expected)
         band = seen & (np.arange(S) >= np.arange(L)[:, None] + shift - 1)
         expected = band / np.maximum(band.sum(axis=-1, keepdims=True), 1)
-        with tiles(trial.version, room=room, **own_sizes):
+        with tiles(trial.version, module=module, **own_sizes):
             found = trial.version.function(path)(
                 *own, is_causal=True, window=(1, 5), align=align
             )
@@ -72,16 +72,18 @@ def both_corners(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
         trial.within(f"{align}, window", got, expected)
 
 
-def last_keys_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+def last_keys_alone(
+    trial: Trial, module: str = MODULE, **own_sizes: Any
+) -> None:
     """Compare with the mean of the only two that are seen."""
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     value = np.asarray([[2.0**n] for n in range(8)], dtype=trial.case)
     zeros = np.zeros((8, 1), dtype=trial.case)
     mask = np.arange(8) >= 6
     bias = np.where(mask, 0.0, -np.inf).astype(trial.case)
     for given in (mask, bias, np.tile(mask, (8, 1))):
         own = map(trial.version.array, (zeros, zeros, value, given))
-        with tiles(trial.version, room=room, **own_sizes):
+        with tiles(trial.version, module=module, **own_sizes):
             found = trial.version.function(path)(*own)
         got = trial.version.numpy(found)
         trial.within("output", got["output"], np.full((8, 1), 96.0))
@@ -90,14 +92,16 @@ def last_keys_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
         trial.within("log_sum_exp", got["log_sum_exp"], lse, error)
 
 
-def greatest_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
+def greatest_alone(
+    trial: Trial, module: str = MODULE, **own_sizes: Any
+) -> None:
     """Compare with the value of the greatest score."""
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     key = trial.case * np.arange(9.0)[:, None]
     value = np.arange(9.0)[:, None] + 1
     one = np.ones((1, 1))
     own = map(trial.version.array, (one, key, value))
-    with tiles(trial.version, room=room, **own_sizes):
+    with tiles(trial.version, module=module, **own_sizes):
         found = trial.version.function(path)(*own)
     got = trial.version.numpy(found)
     best = 9.0 if trial.case > 0 else 1.0
@@ -105,9 +109,9 @@ def greatest_alone(trial: Trial, room: str = ROOM, **own_sizes: Any) -> None:
     trial.within("log_sum_exp", got["log_sum_exp"], [key.max()])
 
 
-def long_as_sdpa(trial: Trial, room: str = ROOM) -> None:
+def long_as_sdpa(trial: Trial, module: str = MODULE) -> None:
     """Compare output and gradients of T = 700 with SDPA's."""
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     case = Case(
         "long",
         (2, 700, 8),
@@ -149,9 +153,9 @@ def long_as_sdpa(trial: Trial, room: str = ROOM) -> None:
         trial.within(name, found[name], leaf.grad.numpy(), bound)
 
 
-def refused_by_name(trial: Trial, room: str = ROOM) -> None:
+def refused_by_name(trial: Trial, module: str = MODULE) -> None:
     """Compare what is said of a bad argument."""
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     good = {
         n: np.ones((5, 4), dtype=np.float32) for n in ("query", "key", "value")
     }

@@ -95,7 +95,7 @@ MODELS = [
 def make(version: Version, model: Model) -> Any:
     """Put a model of a version together, part by part."""
     arrays = {n: version.array(a) for n, a in model.draw().items()}
-    room = version.room("language_model")
+    module = version.module("language_model")
     norm = version.function("layer_norm.LayerNorm")
     heads = version.function("multi_head.MultiHeadAttention")
     blocks = []
@@ -110,17 +110,17 @@ def make(version: Version, model: Model) -> Any:
             return [a for n, a in parts.items() if n.startswith(name)]
 
         blocks.append(
-            room.Block(
+            module.Block(
                 norm(*part("norm_1")),
                 heads(H, H, *part("attention")),
                 norm(*part("norm_2")),
-                room.FeedForward(*part("feed_forward")),
+                module.FeedForward(*part("feed_forward")),
             )
         )
     last = norm(arrays["norm.weight"], arrays["norm.bias"])
     output = arrays.get("lm_head")
     named = (arrays["token_embedding"], arrays["position_embedding"])
-    return room.LanguageModel(*named, blocks, last, output)
+    return module.LanguageModel(*named, blocks, last, output)
 
 
 @cache

@@ -19,7 +19,7 @@ from . import attention_bounds
 QUERIES, KEYS = 3, 2
 
 
-ROOM = "flash"
+MODULE = "flash"
 
 
 def tiled(case: Case) -> bool:
@@ -34,9 +34,9 @@ GRADIENT = [case for case in TILED if case.gradient]
 
 
 @contextmanager
-def settings(version: Version, room: str, **own: Any) -> Iterator[None]:
-    """Give a room other constants for a while."""
-    module = version.room(room)
+def settings(version: Version, name: str, **own: Any) -> Iterator[None]:
+    """Give a module other constants for a while."""
+    module = version.module(name)
     before = {name: getattr(module, name) for name in own}
     vars(module).update(own)
     try:
@@ -49,11 +49,11 @@ def tiles(
     version: Version,
     queries: int = QUERIES,
     keys: int = KEYS,
-    room: str = ROOM,
+    module: str = MODULE,
     **own: Any,
 ) -> AbstractContextManager[None]:
     """Give flash, or fast, other sizes of tiles for a while."""
-    return settings(version, room, QUERIES=queries, KEYS=keys, **own)
+    return settings(version, module, QUERIES=queries, KEYS=keys, **own)
 
 
 def arguments(version: Version, case: Case) -> dict[str, Any]:
@@ -67,26 +67,26 @@ def arguments(version: Version, case: Case) -> dict[str, Any]:
 
 
 def forward(
-    version: Version, case: Case, room: str = ROOM, **own: Any
+    version: Version, case: Case, module: str = MODULE, **own: Any
 ) -> dict[str, Any]:
     """Return output and log-sum-exp in small tiles."""
-    function = version.function(f"{room}.flash_attention")
-    with tiles(version, room=room, **own):
+    function = version.function(f"{module}.flash_attention")
+    with tiles(version, module=module, **own):
         result = function(**arguments(version, case))
     found: dict[str, Any] = version.numpy(result)
     return found
 
 
 def gradients(
-    version: Version, case: Case, room: str = ROOM, **more: Any
+    version: Version, case: Case, module: str = MODULE, **more: Any
 ) -> dict[str, Any]:
     """Return the gradients of query, key and value in small tiles."""
     inputs, own = build(case), arguments(version, case)
-    path = f"{room}.flash_attention"
+    path = f"{module}.flash_attention"
     d_output = version.array(inputs.d_output, case.dtype)
     d_lse = version.array(inputs.d_log_sum_exp)
     names = ("query", "key", "value")
-    with tiles(version, room=room, **more):
+    with tiles(version, module=module, **more):
         if version.by_hand:
             backward = version.function(f"{path}_backward")
             result = backward(d_output, **own, d_log_sum_exp=d_lse)

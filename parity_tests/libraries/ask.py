@@ -14,13 +14,13 @@ from attention_twice.console import bar, terminal
 from attention_twice.files import write_json
 
 from ..cases.table import CASES
-from ..pages import check
+from ..pages import require_markers
 from ..ports.workers import Found, Worker, WorkerError, answers
 from ..suite.versions import ALL_DTYPES
 from .adapters import installed
 from .card import Card
 from .judged import Cell, Result, start
-from .page import PAGE, PLACES, WORDS, write_pages
+from .page import MARKERS, PAGE, WORDS, write_pages
 from .probes import KINDS, LACKS, OTHER, PROBES, REFUSED, WRONG
 
 LIMIT = 60.0
@@ -38,7 +38,7 @@ def libraries(
         print(f"libraries: none of these; installed: {names}", file=sys.stderr)
         return 2
     if pages is not None:
-        check(pages, PAGE, PLACES)
+        require_markers(pages, PAGE, MARKERS)
     cards, lost = [], []
     with bar() as progress:
         total = len(modules) * (len(PROBES) + len(CASES))

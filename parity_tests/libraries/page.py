@@ -15,7 +15,7 @@ from .judged import Cell
 from .probes import CONTRACT, KINDS, LACKS, OTHER, PROBES, REFUSED, WRONG
 
 PAGE = "libraries"
-PLACES = ("card", "cases", "wrong", "calls")
+MARKERS = ("card", "cases", "wrong", "calls")
 # The words of the tables; the prose around them stands in the pages.
 WORDS: dict[str, dict[str, str]] = {
     "en": {
@@ -107,7 +107,7 @@ def write_pages(docs: Path, cards: Sequence[Card]) -> None:
 
 
 def made(cards: Sequence[Card], language: str) -> dict[str, list[str]]:
-    """Return the lines of every place of a page."""
+    """Return the lines for every marker of a page."""
     words = WORDS[language]
     return {
         "card": card_lines(cards, words, language),

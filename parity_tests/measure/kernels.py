@@ -45,17 +45,17 @@ class Kernel(NamedTuple):
     table: bool = False
 
 
-def in_numpy(name: str, room: Any, function: str, table: bool) -> Kernel:
+def in_numpy(name: str, module: Any, function: str, table: bool) -> Kernel:
     """Return a kernel of the NumPy side, whose way back is its own."""
 
     def there(inputs: Inputs) -> Run:
-        call = getattr(room, function)
+        call = getattr(module, function)
         arrays = inputs[:3]
         return lambda: call(*arrays, is_causal=inputs.causal)
 
     def and_back(inputs: Inputs) -> Run:
         forward = there(inputs)
-        back = getattr(room, f"{function}_backward")
+        back = getattr(module, f"{function}_backward")
         arrays = (inputs.d_output, *inputs[:3])
 
         def run() -> Any:

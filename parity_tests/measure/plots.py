@@ -41,7 +41,7 @@ LOOKS = {
 }
 
 
-def check_matplotlib() -> None:
+def require_matplotlib() -> None:
     """Raise PageError where no plot can be drawn: before a long run."""
     if importlib.util.find_spec("matplotlib") is None:
         raise PageError("a plot needs matplotlib, which is not installed")

@@ -46,15 +46,15 @@ TASKS = (
 
 def step_of(version: Version, task: Task) -> Callable[[], Any]:
     """Return a training step of a version: loss, gradients, AdamW."""
-    room = version.room("training")
+    module = version.module("training")
     model = version.function(f"training.{task.model}")(*task.sizes)
-    optimizer = version.function("adam.AdamW")(model, room.LEARNING_RATE)
+    optimizer = version.function("adam.AdamW")(model, module.LEARNING_RATE)
     text = version.array(np.arange(200) % 17)
     if task.model == "recall_model":
-        batch = room.recall_batch(task.B, 0)
+        batch = module.recall_batch(task.B, 0)
     else:
-        batch = room.text_batch(text, task.T, task.B, 0)
-    return lambda: room.train_step(model, optimizer, batch)
+        batch = module.text_batch(text, task.T, task.B, 0)
+    return lambda: module.train_step(model, optimizer, batch)
 
 
 def in_turns(steps: dict[str, Callable[[], Any]]) -> dict[str, float]:

@@ -99,7 +99,7 @@ def passed_by(outcome: Outcome) -> bool:
     return outcome.failure is None and outcome.missing is None
 
 
-def check(
+def report_on(
     port: Port,
     concept: str | None = None,
     case: str | None = None,

@@ -3,7 +3,7 @@
 `numpy_impl` keeps to the functions of the Python array API standard and
 assigns into no array, so that another library with these functions can
 stand in NumPy's place. What is changed is the text that is compiled, not a
-file: of every room the import, and of `arrays` the way in and out.
+file: of every module the import, and of `arrays` the way in and out.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def in_namespace(package: ModuleType, namespace: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def source(package: ModuleType, room: str) -> Path:
-    """Return the file of a room."""
-    return Path(str(package.__file__)).with_name(f"{room}.py")
+def source(package: ModuleType, module: str) -> Path:
+    """Return the file of a module."""
+    return Path(str(package.__file__)).with_name(f"{module}.py")
 
 
 class Finder(MetaPathFinder):
-    """Finds the rooms of a package under another name."""
+    """Finds the modules of a package under another name."""
 
     def __init__(self, name: str, folder: Path, namespace: str) -> None:
         self.name, self.folder, self.namespace = name, folder, namespace
@@ -67,7 +67,7 @@ class Finder(MetaPathFinder):
         path: Sequence[str] | None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Return where a room is, None if it is none of this package."""
+        """Return where a module is, None if it is none of this package."""
         first, *rest = fullname.split(".")
         file = self.folder / f"{rest[0] if rest else '__init__'}.py"
         if first != self.name or len(rest) > 1 or not file.is_file():
@@ -84,7 +84,7 @@ class Finder(MetaPathFinder):
 
 
 class Loader(SourceFileLoader):
-    """Compiles a room's text with another import."""
+    """Compiles a module's text with another import."""
 
     def __init__(self, fullname: str, file: Path, namespace: str) -> None:
         super().__init__(fullname, str(file))
@@ -97,14 +97,14 @@ class Loader(SourceFileLoader):
         return compile(text, str(file), "exec", dont_inherit=True)
 
 
-def replaced(room: str, text: str | None, namespace: str) -> str:
-    """Return the text of a room with a library in the place of NumPy."""
+def replaced(module: str, text: str | None, namespace: str) -> str:
+    """Return the text of a module with a library in the place of NumPy."""
     text = text or ""
-    if room in NOT_PORTABLE:
+    if module in NOT_PORTABLE:
         return text
     text = text.replace(IMPORT, f"\nimport {namespace} as np\n")
     return text + (
-        ENTRANCE.format(module=__name__) if room == "arrays" else ""
+        ENTRANCE.format(module=__name__) if module == "arrays" else ""
     )
 
 

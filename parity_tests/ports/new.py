@@ -1,6 +1,6 @@
 """`new NAME`: a package to start a port from, written after numpy_impl.
 
-Every room is there with its signatures and docstrings, and everything it
+Every module is there with its signatures and docstrings, and everything it
 says raises NotImplementedError; constants and records are kept.
 """
 
@@ -90,7 +90,7 @@ def new_port(folder: Path, library: str) -> int:
         print(f"new: {folder} cannot be written: {error}", file=sys.stderr)
         return 2
     print(
-        f"{folder}: {len(rooms())} rooms to fill. First from_numpy and "
+        f"{folder}: {len(modules())} modules to fill. First from_numpy and "
         "to_numpy in arrays.py, then averaging, softmax and on.\n"
         f"{sys.executable} -m parity_tests check {folder} --only averaging"
     )
@@ -101,14 +101,14 @@ def write(folder: Path, library: str) -> None:
     """Write all files, or none."""
     with folder_whole(folder) as unfinished:
         (unfinished / "py.typed").touch()
-        for room in ("__init__", *rooms()):
-            text = skeleton(room, library)
-            path = unfinished / f"{room}.py"
+        for module in ("__init__", *modules()):
+            text = skeleton(module, library)
+            path = unfinished / f"{module}.py"
             path.write_text(text, encoding="utf-8")
 
 
-def rooms() -> list[str]:
-    """Return the rooms of a port, in the order of numpy_impl's list."""
+def modules() -> list[str]:
+    """Return the modules of a port, in the order of numpy_impl's list."""
     return [
         name
         for name in numpy_impl.__all__
@@ -116,24 +116,24 @@ def rooms() -> list[str]:
     ]
 
 
-def skeleton(room: str, library: str) -> str:
-    """Return the text of a room with nothing in it but what it promises."""
-    text = source(numpy_impl, room).read_text(encoding="utf-8")
-    if room == "__init__":
+def skeleton(module: str, library: str) -> str:
+    """Return the text of a module with nothing in it but what it promises."""
+    text = source(numpy_impl, module).read_text(encoding="utf-8")
+    if module == "__init__":
         start = f'"""Attention in {library}, one module a concept."""'
         return start + text[text.index("\n\nfrom ") :]
     unknown = Library(f"import {library}", "Any", NOT_YET, NOT_YET)
     known = KNOWN.get(library, unknown)
-    text = emptied(text, room)
-    if room == "arrays":
+    text = emptied(text, module)
+    if module == "arrays":
         text = with_entrance(text, known)
     else:
         text = text.replace(IMPORT, f"\n{known.line}\n")
     return pruned(text, kept=known.line)
 
 
-def emptied(text: str, room: str) -> str:
-    """Return a room's text with every body replaced; private ones are gone.
+def emptied(text: str, module: str) -> str:
+    """Return a module's text with every body replaced; private ones are gone.
 
     What is raised in its place names the function.
 
@@ -154,13 +154,13 @@ def emptied(text: str, room: str) -> str:
         begin = begin or node.body[0].lineno - 1
         indent = " " * (node.col_offset + 4)
         if first or documented:
-            name = f'("{room}.{node.name}")'
+            name = f'("{module}.{node.name}")'
             lines[begin : node.end_lineno] = [f"{indent}{NOT_YET}{name}"]
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
 def with_entrance(text: str, known: Library) -> str:
-    """Return the room `arrays` with the ways in and out of a library."""
+    """Return the module `arrays` with the ways in and out of a library."""
     text = filled(text, "from_numpy", known.from_numpy)
     text = filled(text, "to_numpy", known.to_numpy)
     if known.array != "Any":

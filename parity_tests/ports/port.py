@@ -1,6 +1,6 @@
-"""A port: a package with the rooms and names of numpy_impl, by name or path.
+"""A port: a package with the modules and names of numpy_impl, by name or path.
 
-What it says of itself stands in its room `arrays`, and which failures it
+What it says of itself stands in its module `arrays`, and which failures it
 expects in a file of its own; both are read here.
 """
 
@@ -97,7 +97,7 @@ def imported(package: str) -> ModuleType:
         if not callable(getattr(found, name, None)):
             raise PortError(
                 f"{package} has no function {name}: expected a package with "
-                "from_numpy and to_numpy, and rooms named as those of "
+                "from_numpy and to_numpy, and modules named as those of "
                 "numpy_impl"
             )
     return found

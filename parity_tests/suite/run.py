@@ -89,12 +89,12 @@ def applies(check_case: CheckCase, version: Version) -> bool:
 
 
 def belongs(check_case: CheckCase, version: Version) -> bool:
-    """Return whether a port is asked: for a tuned room only if it has it."""
+    """Return whether a port is asked: for a tuned module only if it has it."""
     concept = check_case.check.concept
     if concept not in ONE_SIDED:
         return True
     try:
-        version.room(concept)
+        version.module(concept)
     except Missing:
         return False
     except Exception:

@@ -19,32 +19,32 @@ from ..cases.recipe import Inputs
 from .computation import OURS
 
 # How a gradient derived by hand is asked for: the function's name, and how
-# its backward is called with the function's room, its arguments and what
+# its backward is called with the function's module, its arguments and what
 # comes back to its result.
 BY_HAND: dict[str, Callable[..., Any]] = {
-    "averaging.running_mean": lambda room, d, x: (
-        room.running_mean_backward(d),
+    "averaging.running_mean": lambda module, d, x: (
+        module.running_mean_backward(d),
     ),
-    "softmax.softmax": lambda room, d, x: (
-        room.softmax_backward(d, room.softmax(x)),
+    "softmax.softmax": lambda module, d, x: (
+        module.softmax_backward(d, module.softmax(x)),
     ),
-    "softmax.log_softmax": lambda room, d, x: (
-        room.log_softmax_backward(d, room.softmax(x)),
+    "softmax.log_softmax": lambda module, d, x: (
+        module.log_softmax_backward(d, module.softmax(x)),
     ),
-    "softmax.log_sum_exp": lambda room, d, x: (
-        room.log_sum_exp_backward(d, room.softmax(x)),
+    "softmax.log_sum_exp": lambda module, d, x: (
+        module.log_sum_exp_backward(d, module.softmax(x)),
     ),
-    "attention.attention_scores": lambda room, d, *arguments: (
-        room.attention_scores_backward(d, *arguments)
+    "attention.attention_scores": lambda module, d, *arguments: (
+        module.attention_scores_backward(d, *arguments)
     ),
-    "attention.weighted_sum": lambda room, d, *arguments: (
-        room.weighted_sum_backward(d, *arguments)
+    "attention.weighted_sum": lambda module, d, *arguments: (
+        module.weighted_sum_backward(d, *arguments)
     ),
-    "attention.attention": lambda room, d, *arguments: room.attention_backward(
-        d, *arguments
+    "attention.attention": lambda module, d, *arguments: (
+        module.attention_backward(d, *arguments)
     ),
-    "dropout.dropout": lambda room, d, weights, dropout_p, dropout_mask: (
-        room.dropout_backward(d, dropout_p, dropout_mask),
+    "dropout.dropout": lambda module, d, weights, dropout_p, dropout_mask: (
+        module.dropout_backward(d, dropout_p, dropout_mask),
     ),
 }
 
@@ -111,9 +111,9 @@ class Version:
         return dtype in self.dtypes
 
     def declared(self, name: str, otherwise: Any) -> Any:
-        """Return what the room `arrays` says of itself, if it says it."""
+        """Return what the module `arrays` says of itself, if it says it."""
         try:
-            return getattr(self.room("arrays"), name, otherwise)
+            return getattr(self.module("arrays"), name, otherwise)
         except Missing:
             return otherwise
 
@@ -134,7 +134,7 @@ class Version:
 
     def is_array(self, candidate: object) -> bool:
         """Return whether something is an array of the library."""
-        own = getattr(self.room("arrays"), "is_array", None)
+        own = getattr(self.module("arrays"), "is_array", None)
         if own is None:
             raise Missing("arrays.is_array")
         return bool(own(candidate))
@@ -171,26 +171,28 @@ class Version:
         return result
 
     def function(self, path: str) -> Callable[..., Any]:
-        """Return a function by its room and name: "softmax.softmax"."""
-        room, name = path.split(".")
-        found: Callable[..., Any] | None = getattr(self.room(room), name, None)
+        """Return a function by its module and name: "softmax.softmax"."""
+        module, name = path.split(".")
+        found: Callable[..., Any] | None = getattr(
+            self.module(module), name, None
+        )
         if found is None:
             raise Missing(path)
         return found
 
-    def room(self, name: str) -> ModuleType:
-        """Return a room; one that a package does not load is loaded."""
+    def module(self, name: str) -> ModuleType:
+        """Return a module; one that a package does not load is loaded."""
         own = f"{self.package.__name__}."
         try:
             return importlib.import_module(own + name)
         except ModuleNotFoundError as error:
-            # It, or a room that it is built on.
+            # It, or a module that it is built on.
             if not str(error.name).startswith(own):
                 raise
             raise Missing(str(error.name).removeprefix(own)) from error
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
-        """Call a function by its room and name."""
+        """Call a function by its module and name."""
         own = [self.array(argument) for argument in arguments]
         named = {name: self.array(x) for name, x in options.items()}
         result = self.numpy(self.function(path)(*own, **named))
@@ -214,8 +216,8 @@ class Version:
         own = [self.array(argument) for argument in arguments]
         d = self.array(upstream)
         if self.by_hand:
-            room = Rooms(self, path.split(".")[0])
-            found = tuple(map(self.numpy, BY_HAND[path](room, d, *own)))
+            module = Functions(self, path.split(".")[0])
+            found = tuple(map(self.numpy, BY_HAND[path](module, d, *own)))
             self.unwritten(path, (upstream, *arguments), (d, *own))
             return found
         leaves = recorded(own)
@@ -262,15 +264,15 @@ class Version:
         return {name: self.numpy(gradient) for name, gradient in pairs}
 
 
-class Rooms:
-    """The functions of one room of a version, as attributes."""
+class Functions:
+    """The functions of one module of a version, as attributes."""
 
-    def __init__(self, version: Version, room: str) -> None:
-        self._version, self._room = version, room
+    def __init__(self, version: Version, module: str) -> None:
+        self._version, self._module = version, module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return a function; Missing where there is none."""
-        return self._version.function(f"{self._room}.{name}")
+        return self._version.function(f"{self._module}.{name}")
 
 
 LEAVES = ("query", "key", "value", "attn_mask")

@@ -63,11 +63,11 @@ def curve(version: Version, run: Run) -> list[float]:
     Drawn by each for itself they differ in the last bit of float32, and a
     hundred steps make more of it.
     """
-    room = version.room("training")
-    text = room.encode(room.POEM, room.vocabulary(room.POEM))
+    module = version.module("training")
+    text = module.encode(module.POEM, module.vocabulary(module.POEM))
     model, first = (
         own.poem_model(17, 19) if run.task == "poem" else own.recall_model()
-        for own in (room, NUMPY.room("training"))
+        for own in (module, NUMPY.module("training"))
     )
     names = NUMPY.function("language_model.parameters")(first)
     wide = {n: np.float64(a) for n, a in names.items()}
@@ -78,15 +78,15 @@ def curve(version: Version, run: Run) -> list[float]:
     own = {n: version.array(np.asarray(a)) for n, a in wide.items()}
     version.function(path)(model, own)
     optimizer = version.function("adam.AdamW")(
-        model, room.LEARNING_RATE, decay=run.decay
+        model, module.LEARNING_RATE, decay=run.decay
     )
     losses = []
     for step in range(STEPS):
         if run.task == "poem":
-            batch = room.text_batch(text, 16, 4, step)
+            batch = module.text_batch(text, 16, 4, step)
         else:
-            batch = room.recall_batch(16, step)
-        losses.append(room.train_step(model, optimizer, batch))
+            batch = module.recall_batch(16, step)
+        losses.append(module.train_step(model, optimizer, batch))
     return losses
 
 

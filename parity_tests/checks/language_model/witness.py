@@ -104,15 +104,15 @@ def torchs_block(version: Version, own: Any, heads: int) -> Any:
             if n.startswith(name)
         }
 
-    room = version.room("language_model")
+    module = version.module("language_model")
     norm = version.function("layer_norm.LayerNorm")
-    return room.Block(
+    return module.Block(
         norm(**part("norm_1")),
         version.function("multi_head.MultiHeadAttention")(
             heads, heads, **part("attention")
         ),
         norm(**part("norm_2")),
-        room.FeedForward(**part("feed_forward")),
+        module.FeedForward(**part("feed_forward")),
     )
 
 

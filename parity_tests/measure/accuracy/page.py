@@ -13,7 +13,7 @@ from ..plots import write_plot
 from .record import Cell, Errors, as_json
 
 PAGE = "accuracy"
-PLACES = ("machine", *ALL_DTYPES)
+MARKERS = ("machine", *ALL_DTYPES)
 # The dtypes that are drawn, where the scores spread no more than this.
 DRAWN, SPREAD = ("float32", "float64"), 1.0
 WORDS = {
@@ -24,13 +24,13 @@ WORDS = {
 
 def write_pages(docs: Path, errors: Errors) -> None:
     """Write numbers, plot and both languages of the page."""
-    places = {lang: made(errors, lang) for lang in WORDS}
+    lines = {lang: made(errors, lang) for lang in WORDS}
     draw = partial(draw_errors, errors=errors)
-    publish(docs, PAGE, draw, as_json(errors), places)
+    publish(docs, PAGE, draw, as_json(errors), lines)
 
 
 def made(errors: Errors, language: str) -> dict[str, list[str]]:
-    """Return the lines of every place of a page."""
+    """Return the lines for every marker of a page."""
     tables = {
         dtype: table(errors, dtype, WORDS[language]) for dtype in ALL_DTYPES
     }

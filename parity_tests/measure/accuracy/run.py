@@ -25,12 +25,12 @@ from attention_twice.files import write_json
 from ...cases.draw import rounded
 from ...judges.bounds import unit_roundoff
 from ...judges.small_tiles import settings
-from ...pages import check, earlier
+from ...pages import earlier, require_markers
 from ...suite.versions import NUMPY, TORCH, Version
 from ..kernels import SDPA
 from ..machine import this_machine
-from ..plots import check_matplotlib
-from .page import PAGE, PLACES, write_pages
+from ..plots import require_matplotlib
+from .page import MARKERS, PAGE, write_pages
 from .record import Cell, Errors, as_json, from_json
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
@@ -140,8 +140,8 @@ def accuracy(
         )
         return 2
     if pages is not None:
-        check(pages, PAGE, PLACES)
-        check_matplotlib()
+        require_markers(pages, PAGE, MARKERS)
+        require_matplotlib()
     if source is None:
         found = [measure(*where) for where in tracked(wanted, "accuracy")]
         errors = Errors(this_machine(), found)

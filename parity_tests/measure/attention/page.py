@@ -15,7 +15,7 @@ from ..plots import write_plot
 from .record import FLOAT, HEADS, MODES, Costs, Mode, as_json, exponent
 
 PAGE = "measured"
-PLACES = ("machine", "forward", "back", "memory")
+MARKERS = ("machine", "forward", "back", "memory")
 WORDS = {
     "en": {
         "least": "least",
@@ -38,13 +38,13 @@ WORDS = {
 
 def write_pages(docs: Path, costs: Costs) -> None:
     """Write numbers, plot and both languages of the page."""
-    places = {lang: made(costs, lang) for lang in WORDS}
+    lines = {lang: made(costs, lang) for lang in WORDS}
     draw = partial(draw_costs, costs=costs)
-    publish(docs, PAGE, draw, as_json(costs), places)
+    publish(docs, PAGE, draw, as_json(costs), lines)
 
 
 def made(costs: Costs, language: str) -> dict[str, list[str]]:
-    """Return the lines of every place of a page."""
+    """Return the lines for every marker of a page."""
     words = WORDS[language]
     head = ["T", words["table"], *costs.names]
     return {

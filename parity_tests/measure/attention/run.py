@@ -26,11 +26,11 @@ from attention_twice.files import write_json
 from attention_twice.machine import forget_peak, free_bytes, risen
 from numpy_impl import fast
 
-from ...pages import check, earlier
+from ...pages import earlier, require_markers
 from ..kernels import Inputs, Kernel, Run, draw, kernels, others
 from ..machine import this_machine
-from ..plots import check_matplotlib
-from .page import PAGE, PLACES, draw_costs, memory_rows, write_pages
+from ..plots import require_matplotlib
+from .page import MARKERS, PAGE, draw_costs, memory_rows, write_pages
 from .record import (
     FLOAT,
     HEADS,
@@ -48,7 +48,7 @@ from .record import (
 
 # A kernel that would need more seconds for a run, or more of the memory
 # that is free, is left out.
-SLOWEST, ROOM = 15.0, 0.6
+SLOWEST, SHARE = 15.0, 0.6
 # Tables of scores that a kernel which keeps them has at once, there and back.
 TABLES = 8
 
@@ -65,9 +65,9 @@ def attention(
     It is measured, or read from what an earlier run has written.
     """
     if pages is not None:
-        check(pages, PAGE, PLACES)
+        require_markers(pages, PAGE, MARKERS)
     if pages is not None or plot is not None:
-        check_matplotlib()
+        require_matplotlib()
     costs = measure(lengths) if source is None else earlier(source, from_json)
     console = terminal(30 + 17 * len(costs.names))
     for mode in MODES:
@@ -140,7 +140,7 @@ def affordable(
     tables = TABLES if mode.back else TABLES / 2
     needed = tables * FLOAT * HEADS * T * T if kernel.table else 0
     free = free_bytes()
-    if free is not None and needed > ROOM * free:
+    if free is not None and needed > SHARE * free:
         return False
     expected = 0.0 if last is None else last[1] * (T / last[0]) ** 2
     return expected <= SLOWEST

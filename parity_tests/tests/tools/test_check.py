@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import numpy_impl
-from parity_tests.ports.check import check
-from parity_tests.ports.new import new_port, rooms
+from parity_tests.ports.check import report_on
+from parity_tests.ports.new import modules, new_port
 from parity_tests.ports.port import Port
 
 pytestmark = pytest.mark.ports
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Return what copies numpy_impl, some of its rooms with another end."""
+    """Return what copies numpy_impl, some of its modules with another end."""
 
     def made(name: str = "my_impl", **ends: str) -> Path:
         folder = tmp_path / name
@@ -33,8 +33,8 @@ def make(tmp_path: Path) -> Make:
         shutil.copytree(
             Path(str(numpy_impl.__file__)).parent, folder, ignore=ignored
         )
-        for room, text in ends.items():
-            with (folder / f"{room}.py").open("a", encoding="utf-8") as file:
+        for module, text in ends.items():
+            with (folder / f"{module}.py").open("a", encoding="utf-8") as file:
                 file.write("\n\n" + text)
         return folder
 
@@ -42,7 +42,7 @@ def make(tmp_path: Path) -> Make:
 
 
 def run(folder: Path, **options: object) -> int:
-    return check(Port(str(folder)), **options)  # type: ignore[arg-type] # by name
+    return report_on(Port(str(folder)), **options)  # type: ignore[arg-type] # by name
 
 
 def test_a_right_port_passes_and_an_unfinished_one_is_not_passed(
@@ -129,9 +129,9 @@ def test_no_package_at_all(
 ) -> None:
     assert run(tmp_path / "nothing") == 2
     assert "is no package" in capsys.readouterr().err
-    assert check(Port("there_is_no_such_package")) == 2
+    assert report_on(Port("there_is_no_such_package")) == 2
     assert "ModuleNotFoundError" in capsys.readouterr().err
-    assert check(Port("numpy_impl", "there_is_no_such_library")) == 2
+    assert report_on(Port("numpy_impl", "there_is_no_such_library")) == 2
     assert "there_is_no_such_library" in capsys.readouterr().err
 
 
@@ -189,10 +189,10 @@ def test_a_new_port_has_every_room_and_nothing_in_it(
 ) -> None:
     folder = tmp_path / "my_impl"
     assert new_port(folder, library) == 0
-    for room in rooms():
-        text = (folder / f"{room}.py").read_text(encoding="utf-8")
-        compile(text, room, "exec")
-        assert "NotImplementedError" in text, room
+    for module in modules():
+        text = (folder / f"{module}.py").read_text(encoding="utf-8")
+        compile(text, module, "exec")
+        assert "NotImplementedError" in text, module
     assert new_port(folder, library) == 2
     assert "is there already" in capsys.readouterr().err
     assert new_port(tmp_path / "a-b", library) == 2

@@ -14,7 +14,7 @@ from parity_tests.cases.recipe import Case, Inputs, build
 from parity_tests.cases.table import CASES
 from parity_tests.judges import attention_bounds, bounds
 from parity_tests.ports import namespaces
-from parity_tests.ports.check import check
+from parity_tests.ports.check import report_on
 from parity_tests.ports.port import Port
 
 pytestmark = pytest.mark.ports
@@ -30,7 +30,7 @@ def test_every_room_keeps_to_the_standard(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Whatever is not in the array API standard is an error there."""
-    assert check(Port("numpy_impl", "array_api_strict")) == 0
+    assert report_on(Port("numpy_impl", "array_api_strict")) == 0
     out = capsys.readouterr().out
     assert "not portable: fast, generator" in out
     assert " 0 failed" in out
@@ -41,7 +41,7 @@ def test_every_room_keeps_to_the_standard(
 def test_some_rooms_run_on_jax(
     concept: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert check(Port("numpy_impl", "jax.numpy"), concept=concept) == 0
+    assert report_on(Port("numpy_impl", "jax.numpy"), concept=concept) == 0
     assert " 0 failed" in capsys.readouterr().out
 
 
@@ -51,19 +51,19 @@ def test_some_rooms_run_on_torch(
     concept: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port = Port("numpy_impl", "array_api_compat.torch")
-    assert check(port, concept=concept) == 0
+    assert report_on(port, concept=concept) == 0
     assert " 0 failed" in capsys.readouterr().out
 
 
-def test_the_one_line_stands_in_every_room() -> None:
-    for room in numpy_impl.__all__:
-        path = namespaces.source(numpy_impl, room)
-        if not path.is_file() or room in namespaces.NOT_PORTABLE:
+def test_the_one_line_stands_in_every_module() -> None:
+    for module in numpy_impl.__all__:
+        path = namespaces.source(numpy_impl, module)
+        if not path.is_file() or module in namespaces.NOT_PORTABLE:
             continue
         text = path.read_text(encoding="utf-8")
         assert text.count("numpy as np") == text.count(namespaces.IMPORT)
-        other = namespaces.replaced(room, text, "some.library")
-        assert "import numpy as np" not in other, room
+        other = namespaces.replaced(module, text, "some.library")
+        assert "import numpy as np" not in other, module
 
 
 # What jax.vjp can go back through: everything but a NaN on the way.

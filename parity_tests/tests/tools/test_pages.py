@@ -68,11 +68,13 @@ def content(folder: Path) -> dict[Path, bytes]:
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """Return pages that hold places and what was written by hand."""
+    """Return pages that hold markers and what was written by hand."""
     for language in LANGUAGES:
         (tmp_path / language).mkdir()
         for page, module in MODULES.items():
-            marks = (f"<!-- {p} -->\nold\n<!-- end -->" for p in module.PLACES)
+            marks = (
+                f"<!-- {p} -->\nold\n<!-- end -->" for p in module.MARKERS
+            )
             text = "\n".join(["先", *marks, "後\n"])
             path = tmp_path / language / f"{page}.md"
             path.write_text(text, encoding="utf-8")
@@ -133,7 +135,7 @@ def test_a_page_without_a_place_is_one_error_before_the_run(
     before = content(docs)
     assert main([*COMMANDS[page], "--pages", str(docs)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"zh_Hant/{page}.md has 0 places" in line
+    assert f"zh_Hant/{page}.md has 0 markers" in line
     assert content(docs) == before
     path.unlink()
     assert main([*COMMANDS[page], "--pages", str(docs)]) == 2
@@ -143,9 +145,9 @@ def test_a_page_without_a_place_is_one_error_before_the_run(
 
 def test_one_language_is_not_written_without_the_other(docs: Path) -> None:
     before = content(docs)
-    places = {"en": {"machine": ["new"]}, "zh_Hant": {"nowhere": ["new"]}}
-    with pytest.raises(PageError, match="0 places from <!-- nowhere -->"):
-        rewrite(docs, "accuracy", places)
+    lines = {"en": {"machine": ["new"]}, "zh_Hant": {"nowhere": ["new"]}}
+    with pytest.raises(PageError, match="0 markers from <!-- nowhere -->"):
+        rewrite(docs, "accuracy", lines)
     assert content(docs) == before
 
 

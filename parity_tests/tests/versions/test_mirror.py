@@ -1,4 +1,4 @@
-"""The two packages are one text in two libraries: same rooms, same names.
+"""The two packages are one text in two libraries: same modules, same names.
 
 A function may differ in its expressions. It may not differ in its name, its
 parameters, their defaults and types, the names of its local variables and
@@ -20,9 +20,9 @@ import numpy_impl
 import torch_impl
 from attention_twice.sources import definitions, parsed, path_of
 
-# A room that one side alone has: a tuned version, which need not be read.
+# A module that one side alone has: a tuned version, which need not be read.
 TUNED = {"fast"}
-ROOMS = sorted(
+MODULES = sorted(
     {
         path.stem
         for package in (numpy_impl, torch_impl)
@@ -30,7 +30,7 @@ ROOMS = sorted(
     }
     - TUNED
 )
-# Rooms whose two sides do different work: one of them is the library's.
+# Modules whose two sides do different work: one of them is the library's.
 DIFFERENT_WORK = {"arrays", "generator", "adam"}
 # What ranks are: the places of a list, or processes that know of each other.
 RANKS = {
@@ -56,9 +56,9 @@ IN_PLACE = {"flash_forward", "flash_backward"}
 WRITTEN_OVER = {"Visibility: tables: Array"}
 
 
-def source(package: ModuleType, room: str) -> ast.Module:
-    """Return the parsed file of a room."""
-    return parsed(path_of(package.__name__, room))
+def source(package: ModuleType, module: str) -> ast.Module:
+    """Return the parsed file of a module."""
+    return parsed(path_of(package.__name__, module))
 
 
 def assignments(function: ast.FunctionDef) -> list[str]:
@@ -77,10 +77,10 @@ def signature(function: ast.FunctionDef) -> str:
     return f"({ast.unparse(function.args)}) -> {returns}"
 
 
-def outline(package: ModuleType, room: str) -> dict[str, Any]:
-    """Return what a reader sees of a room: each public name and its form."""
+def outline(package: ModuleType, module: str) -> dict[str, Any]:
+    """Return what a reader sees of a module: each public name and its form."""
     lines: dict[int, tuple[str, Any]] = {}
-    tree = source(package, room)
+    tree = source(package, module)
     for name, node in definitions(tree):
         if isinstance(node, ast.FunctionDef):
             lines[node.lineno] = name, (signature(node), assignments(node))
@@ -117,9 +117,9 @@ def without_ranks(outline: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_same_public_names_and_signatures(room: str) -> None:
-    one, other = outline(numpy_impl, room), outline(torch_impl, room)
+@pytest.mark.parametrize("module", MODULES)
+def test_same_public_names_and_signatures(module: str) -> None:
+    one, other = outline(numpy_impl, module), outline(torch_impl, module)
     # What is derived by hand on one side, autograd does on the other.
     one = {
         name: form
@@ -127,7 +127,7 @@ def test_same_public_names_and_signatures(room: str) -> None:
         if name in other
         or not (name.endswith("_backward") or "Gradients" in name)
     }
-    if room in DIFFERENT_WORK:
+    if module in DIFFERENT_WORK:
         one, other = names_only(one), names_only(other)
     for name in WRITTEN_OVER & other.keys():
         del other[name]
@@ -135,50 +135,50 @@ def test_same_public_names_and_signatures(room: str) -> None:
         one[name], other[name] = (
             dict(names_only(found))[name] for found in (one, other)
         )
-    if room == "arrays":
+    if module == "arrays":
         one, other = dict.fromkeys(one), dict.fromkeys(other)
-    if room == "ring":
+    if module == "ring":
         one, other = without_ranks(one), without_ranks(other)
     for name in one.keys() | other.keys():
-        assert one.get(name) == other.get(name), f"{room}.{name} differs"
-    assert list(one) == list(other), f"{room} has another order"
+        assert one.get(name) == other.get(name), f"{module}.{name} differs"
+    assert list(one) == list(other), f"{module} has another order"
 
 
 def test_same_exports() -> None:
     assert numpy_impl.__all__ == torch_impl.__all__
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_public_name_has_a_docstring(room: str) -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_has_a_docstring(module: str) -> None:
     for package in (numpy_impl, torch_impl):
-        for node in ast.walk(source(package, room)):
+        for node in ast.walk(source(package, module)):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 public = not node.name.startswith("_")
                 assert not public or ast.get_docstring(node), node.name
 
 
 @pytest.mark.parametrize("package", [numpy_impl, torch_impl])
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("module", MODULES)
 def test_imports_only_its_library_and_the_rooms_above(
-    package: ModuleType, room: str
+    package: ModuleType, module: str
 ) -> None:
     library = {numpy_impl: "numpy", torch_impl: "torch"}[package]
     allowed = {library, "__future__", "math", "numbers", "typing"}
     allowed |= {"collections", "contextlib"}
-    for node in ast.walk(source(package, room)):
+    for node in ast.walk(source(package, module)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 assert alias.name.split(".")[0] in allowed, alias.name
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             top = str(node.module).split(".")[0]
-            only_typing = top == "numpy" and room == "arrays"
+            only_typing = top == "numpy" and module == "arrays"
             assert top in allowed or only_typing, node.module
 
 
 @pytest.mark.parametrize("package", [numpy_impl, torch_impl])
 def test_every_public_name_is_exported(package: ModuleType) -> None:
-    rooms = {room for room in ROOMS if room != "__init__"}
-    assert rooms <= set(package.__all__)
+    modules = {module for module in MODULES if module != "__init__"}
+    assert modules <= set(package.__all__)
     for name in package.__all__:
         assert inspect.ismodule(getattr(package, name)) or callable(
             getattr(package, name)

@@ -27,18 +27,18 @@ def learned(
 
     Training ends at 99 %, or after so many steps.
     """
-    room: Any = side.training
-    model = room.recall_model(0, scale)
+    module: Any = side.training
+    model = module.recall_model(0, scale)
     if tied:
-        room.tie(model)
-    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
-    step = room.tied_step if tied else room.train_step
-    test = room.recall_batch(1000, 2**31)
+        module.tie(model)
+    optimizer = side.adam.AdamW(model, module.LEARNING_RATE)
+    step = module.tied_step if tied else module.train_step
+    test = module.recall_batch(1000, 2**31)
     share = 0.0
     while optimizer.step_count < most and share < 0.99:
-        step(model, optimizer, room.recall_batch(64, optimizer.step_count))
+        step(model, optimizer, module.recall_batch(64, optimizer.step_count))
         if optimizer.step_count % 50 == 0 or optimizer.step_count == most:
-            share = room.accuracy(model, test)
+            share = module.accuracy(model, test)
     return share
 
 
@@ -61,16 +61,18 @@ def test_with_value_tied_to_key_it_is() -> None:
 
 
 def test_the_poem_is_known_by_heart(side: ModuleType) -> None:
-    room: Any = side.training
-    characters = room.vocabulary(room.POEM)
-    text = room.encode(room.POEM, characters)
-    model = room.poem_model(len(characters), 19)
-    optimizer = side.adam.AdamW(model, room.LEARNING_RATE)
+    module: Any = side.training
+    characters = module.vocabulary(module.POEM)
+    text = module.encode(module.POEM, characters)
+    model = module.poem_model(len(characters), 19)
+    optimizer = side.adam.AdamW(model, module.LEARNING_RATE)
     for number in range(40):
-        room.train_step(model, optimizer, room.text_batch(text, 19, 1, number))
-    said = room.decode(room.continue_text(model, text[:1], 19), characters)
-    assert said == room.POEM
-    start = room.decode(room.continue_text(model, text[:4], 1), characters)
+        module.train_step(
+            model, optimizer, module.text_batch(text, 19, 1, number)
+        )
+    said = module.decode(module.continue_text(model, text[:1], 19), characters)
+    assert said == module.POEM
+    start = module.decode(module.continue_text(model, text[:4], 1), characters)
     assert start == "床前明月光"
 
 
