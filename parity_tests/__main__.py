@@ -66,6 +66,11 @@ def add_pages(command: ArgumentParser) -> None:
     )
 
 
+def add_list(command: ArgumentParser, what: str) -> None:
+    """Add the option that says what there is, and runs nothing."""
+    command.add_argument("--list", action="store_true", help=what)
+
+
 def add_suite(commands: Commands) -> None:
     """Add `report`."""
     report = commands.add_parser(
@@ -73,13 +78,16 @@ def add_suite(commands: Commands) -> None:
         parents=[selecting(), writing()],
         help="run the suite; one table, concept by judge by version",
     )
+    add_list(report, "print the checks with their cases and run none")
     report.set_defaults(run=run_report)
 
 
 def run_report(given: Namespace) -> int:
     """Run the suite."""
-    from .report import report
+    from .report import list_checks, report
 
+    if given.list:
+        return list_checks(given.only, given.judge, given.case)
     return report(given.only, given.judge, given.case, given.json)
 
 
@@ -209,19 +217,22 @@ def add_faults(commands: Commands) -> None:
     faults.add_argument(
         "--only", metavar="NAME", help="one fault, by its name"
     )
+    add_list(faults, "print the faults and try none")
     faults.add_argument(
-        "--quick",
+        "--full",
         action="store_true",
-        help="stop a fault as soon as it is caught at two places",
+        help="count all checks that catch a fault, not two only: minutes",
     )
     faults.set_defaults(run=run_faults)
 
 
 def run_faults(given: Namespace) -> int:
     """Run the suite on wrong versions."""
-    from .faults.report import fault_report
+    from .faults.report import fault_report, list_faults
 
-    return fault_report(given.only, given.quick)
+    if given.list:
+        return list_faults(given.only)
+    return fault_report(given.only, given.full)
 
 
 def add_accuracy(commands: Commands) -> None:

@@ -51,6 +51,18 @@ def report(
     return 1 if failures else 0
 
 
+def list_checks(
+    concept: str | None, judge: str | None, case: str | None
+) -> int:
+    """Print the checks that were chosen; return 0 if there are any."""
+    asked = [*chosen(concept, case, judge)]
+    for check_case in asked:
+        print(f"{check_case} ({check_case.check.judge})")
+    if not asked:
+        print(f"report: {nothing_like(concept, case)}", file=sys.stderr)
+    return 0 if asked else 2
+
+
 def table(outcomes: Iterable[Outcome]) -> Table:
     """Return the table: cases, failures, largest error against its bound."""
     cells: dict[tuple[str, str, str], list[Outcome]] = defaultdict(list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import multiprocessing
 import os
 import sys
@@ -16,35 +17,58 @@ from attention_twice.console import bar, quiet, terminal
 from ..checks import standing
 from ..suite.run import run
 from .bank import FAULTS
-from .tried import Fault, tried
+from .fault import Fault
+from .tried import tried
 
 # A fault must be caught twice: once could be an accident.
 ENOUGH = 2
 
 
-def fault_report(name: str | None, quick: bool) -> int:
-    """Try the faults, print the table, return 0 if each was caught twice."""
+def chosen(name: str | None) -> list[Fault]:
+    """Return the fault of a name, or all; print names that are near it."""
     faults = [fault for fault in FAULTS if name in (None, fault.name)]
     if not faults:
-        print(
-            f"faults: {name!r} is no fault; without --only all are listed",
-            file=sys.stderr,
-        )
+        names = [fault.name for fault in FAULTS]
+        near = difflib.get_close_matches(str(name), names, n=3)
+        hint = " or ".join(map(repr, near)) or "--list shows all"
+        print(f"faults: {name!r} is no fault: {hint}?", file=sys.stderr)
+    return faults
+
+
+def list_faults(name: str | None) -> int:
+    """Print what the faults are; return 0 if there are any."""
+    faults = chosen(name)
+    for fault in faults:
+        print(described(fault))
+    return 0 if faults else 2
+
+
+def described(fault: Fault) -> str:
+    """Return a fault in two lines: its name and file, and what is wrong."""
+    where = f"{fault.path.parent.name}/{fault.path.name}, {fault.kind}"
+    report = f" ({fault.report})" if fault.report else ""
+    return f"{fault.name}: {where}\n    {fault.wrong}{report}"
+
+
+def fault_report(name: str | None, full: bool) -> int:
+    """Try the faults, print the table, return 0 if each was caught twice.
+
+    In full, every check is run on a fault, else until two have caught it.
+    """
+    faults = chosen(name)
+    if not faults:
         return 2
-    found = Table("fault", "side", "caught by", "times")
+    table = Table("fault", "side", "caught by", "times")
     missed = []
     with bar() as progress:
         task = progress.add_task("faults", total=len(faults))
-        for fault, judges in in_processes(faults, quick):
-            times = judges.total()
-            caught = ", ".join(f"{judge} {n}" for judge, n in judges.items())
-            count = f"{times}{'+' if quick else ''}"
-            found.add_row(fault.name, fault.side, caught, count)
-            if times < ENOUGH:
+        for fault, judges in in_processes(faults, full):
+            table.add_row(*row(fault, judges, full))
+            if judges.total() < ENOUGH:
                 missed.append(f"{fault.name}: {fault.wrong}")
             progress.advance(task)
     console = terminal(100)
-    console.print(found)
+    console.print(table)
     for line in missed:
         console.print(f"caught fewer than {ENOUGH} times: {line}")
     caught_all = len(faults) - len(missed)
@@ -52,23 +76,32 @@ def fault_report(name: str | None, quick: bool) -> int:
     return 1 if missed else 0
 
 
+def row(
+    fault: Fault, judges: Counter[str], full: bool
+) -> tuple[str, str, str, str]:
+    """Return the row of a fault: name, side, judges, how often caught."""
+    caught = ", ".join(f"{judge} {n}" for judge, n in judges.items())
+    count = f"{judges.total()}{'' if full else '+'}"
+    return fault.name, fault.side, caught, count
+
+
 def in_processes(
-    faults: Sequence[Fault], quick: bool
+    faults: Sequence[Fault], full: bool
 ) -> Iterator[tuple[Fault, Counter[str]]]:
     """Yield each fault with the judges that caught it.
 
     What they are compared with is computed once, before the processes part:
     a fork has all of it. Where there is no fork, one process does everything.
     """
-    jobs = [(fault, quick) for fault in faults]
+    jobs = [(fault, full) for fault in faults]
     methods = multiprocessing.get_all_start_methods()
     workers = min(len(jobs), os.cpu_count() or 1)
     if "fork" not in methods or workers == 1:
-        yield from map(judged, jobs)
+        yield from map(judges_of, jobs)
         return
     prepare()
     with multiprocessing.get_context("fork").Pool(workers) as pool:
-        yield from pool.imap(judged, jobs)
+        yield from pool.imap(judges_of, jobs)
 
 
 def prepare() -> None:
@@ -82,9 +115,9 @@ def prepare() -> None:
             run(check_case, version)
 
 
-def judged(job: tuple[Fault, bool]) -> tuple[Fault, Counter[str]]:
+def judges_of(job: tuple[Fault, bool]) -> tuple[Fault, Counter[str]]:
     """Return a fault and how often each judge caught it."""
-    fault, quick = job
+    fault, full = job
     with quiet():
-        failures = tried(fault, ENOUGH if quick else None)
+        failures = tried(fault, None if full else ENOUGH)
     return fault, Counter(o.check_case.check.judge for o in failures)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..suite.versions import Version
-from .tried import copy_of
+from .fault import copy_of
 
 # Where the functions under test of a concept stand.
 ROOMS = {"arguments": "sdpa", "gradients": "sdpa"}

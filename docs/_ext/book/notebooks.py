@@ -103,7 +103,7 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
     if name == "shown":
         return [code(found["content"])]
     if name == "break":
-        given = ["parity_tests", "faults", "--quick", "--only", argument]
+        given = ["parity_tests", "faults", "--only", argument]
         return [*words(found["content"]), code(f"ran(*{given!r})")]
     if name == "exercise":
         exercise = parts_of(found["content"].splitlines())

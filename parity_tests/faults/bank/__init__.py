@@ -1,26 +1,26 @@
-"""The bank: every fault, as data. `parity_tests.faults` tries them."""
+"""The bank: every fault, as data, in one module a concept.
+
+A fault stands in the module of its concept, in `FAULTS`. One of the gradients
+of `sdpa` stands in `gradients`. A new module is found by its name.
+"""
 
 from __future__ import annotations
 
-from ..tried import Fault
-from . import attention, fast, flash, gradients, layers, model
+import importlib
+import pkgutil
 
-FAULTS: tuple[Fault, ...] = (
-    *attention.EMPTY_SETS,
-    *attention.DROPPED,
-    *attention.MASKS,
-    *attention.CORNERS,
-    *attention.HEADS,
-    *attention.SCALES,
-    *attention.NUMBERS,
-    *attention.ARGUMENTS,
-    *attention.CROSSED,
-    *layers.ROOMS,
-    *layers.LAYERS,
-    *gradients.GRADIENTS,
-    *gradients.CROSSED,
-    *model.MODEL,
-    *flash.FLASH,
-    *fast.FAST,
-    *fast.RING,
-)
+from ...suite.register import CONCEPTS
+from ..fault import Fault
+
+
+def collected() -> tuple[Fault, ...]:
+    """Return the faults of every module, in reading order."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    modules = [
+        importlib.import_module(f"{__name__}.{name}")
+        for name in sorted(names, key=CONCEPTS.index)
+    ]
+    return tuple(fault for module in modules for fault in module.FAULTS)
+
+
+FAULTS = collected()

@@ -1,280 +1,238 @@
-"""Faults of attention in tiles, and of merging."""
+"""Faults of attention in tiles."""
 
 from __future__ import annotations
 
-from ..tried import forward, gradient, in_torch
+from ..fault import Fault
 
-FLASH = [
-    forward(
-        "the old sums are not rescaled",
-        "merge",
-        "one.numerator * factor_1 + other.numerator * factor_2",
-        "one.numerator + other.numerator * factor_2",
-        "The numerator keeps the maximum of the tile before.",
+FAULTS = (
+    Fault(
+        name="a tile's edge off by one",
+        module="flash",
+        before="slice(first, min(first + size, stop))",
+        after="slice(first, min(first + size - 1, stop))",
+        wrong="The last key of each tile is left out.",
     ),
-    forward(
-        "the old denominator is not rescaled",
-        "merge",
-        "one.row_sum * factor_1 + other.row_sum * factor_2",
-        "one.row_sum + other.row_sum * factor_2",
-        "The sum keeps the maximum of the tile before.",
+    Fault(
+        name="the last tile is left out",
+        module="flash",
+        before="firsts = range(start, stop, size)",
+        after="firsts = range(start, max(stop - size + 1, start + 1), size)",
+        wrong="Keys in a last tile that is not full are left out.",
     ),
-    forward(
-        "the new tile is not rescaled",
-        "merge",
-        "one.numerator * factor_1 + other.numerator * factor_2",
-        "one.numerator * factor_1 + other.numerator",
-        "A tile with a lower maximum counts too much.",
+    Fault(
+        name="a diagonal tile taken for an empty one",
+        module="flash",
+        before="columns.start > last + sight.right",
+        after="columns.start >= last + sight.right",
+        wrong="A tile in which one query sees one key is skipped.",
     ),
-    forward(
-        "factors turned round",
-        "merge",
-        "factor_1 = np.exp(one.row_max - finite(row_max))",
-        "factor_1 = np.exp(finite(row_max) - one.row_max)",
-        "Where the maximum grows the old sums grow with it.",
+    Fault(
+        name="a tile before the window taken for an empty one",
+        module="flash",
+        before="columns.stop - 1 < first - sight.left",
+        after="columns.stop - 1 <= first - sight.left",
+        wrong="A tile in which one query sees one key is skipped.",
     ),
-    forward(
-        "the first tile empty is NaN",
-        "merge",
-        "np.where(row_max == -np.inf, 0.0, row_max)",
-        "row_max",
-        "-inf - (-inf): a row whose first tile has no key is NaN for good.",
-        "pytorch/pytorch#127055",
+    Fault(
+        name="a tile on the diagonal is taken for a whole one",
+        module="flash",
+        before="columns.stop - 1 > first + sight.right",
+        after="columns.stop - 1 > last + sight.right",
+        wrong="In the last tile of a row, queries see the future.",
     ),
-    forward(
-        "the maximum of the last tile",
-        "merge",
-        "row_max = np.maximum(one.row_max, other.row_max)",
-        "row_max = other.row_max",
-        "An early maximum is forgotten, and its exponentials overflow.",
+    Fault(
+        name="the triangle starts anew in each tile",
+        module="flash",
+        before="key = np.arange(columns.start, columns.stop)[None, :]",
+        after="key = np.arange(columns.stop - columns.start)[None, :]",
+        wrong="Each tile counts its keys from 0.",
     ),
-    forward(
-        "log-sum-exp without the maximum",
-        "merge",
-        "running.row_max + np.log(row_sum)",
-        "np.log(row_sum)",
-        "It is short by the maximum that was subtracted.",
+    Fault(
+        name="the corner is forgotten in the mask",
+        module="flash",
+        before="np.arange(rows.start, rows.stop)[:, None] + sight.shift",
+        after="np.arange(rows.start, rows.stop)[:, None]",
+        wrong=(
+            "The mask is aligned to the upper left, where the lower "
+            "right was asked for."
+        ),
     ),
-    forward(
-        "log-sum-exp of an empty row is 0",
-        "merge",
-        "np.where(empty, -np.inf, running.row_max",
-        "np.where(empty, 0.0, running.row_max",
-        "Merged with another part an empty one would count.",
-        "Dao-AILab/flash-attention#978",
+    Fault(
+        name="the corner is forgotten in skipping",
+        module="flash",
+        before="""\
+    first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    if sight.right is not None and columns.start""",
+        after="""\
+    first, last = rows.start, rows.stop - 1
+    if sight.right is not None and columns.start""",
+        wrong="Tiles that the lower right alignment shows are skipped.",
     ),
-    forward(
-        "merging with nothing on the right",
-        "merge",
-        "    output = np.where(no_other[..., None], one.output, output)\n",
-        "",
-        "The other part comes back, but not to the bit.",
+    Fault(
+        name="the mask of the first tile for all",
+        module="flash",
+        before="attn_mask = attn_mask[..., columns]",
+        after="attn_mask = attn_mask[..., : columns.stop - columns.start]",
+        wrong="Every column of tiles uses the mask of the first one.",
     ),
-    forward(
-        "merging with nothing on the left",
-        "merge",
-        "np.where(no_one[..., None], other.output, merged.output)",
-        "merged.output",
-        "The other part comes back, but not to the bit.",
+    Fault(
+        name="the mask of the first row of tiles for all",
+        module="flash",
+        before="attn_mask = attn_mask[..., rows, :]",
+        after="attn_mask = attn_mask[..., : rows.stop - rows.start, :]",
+        wrong="Every row of tiles uses the mask of the first one.",
     ),
-    forward(
-        "parts count alike",
-        "merge",
-        "        row_max = part.log_sum_exp[..., None]\n",
-        "        row_max = np.minimum(part.log_sum_exp, 0)[..., None]\n",
-        "Outputs are averaged whatever their log-sum-exps.",
+    Fault(
+        name="a tile is empty if one of its keys is",
+        module="flash",
+        before="return not bool(np.any(seen))",
+        after="return not bool(np.all(seen))",
+        wrong="A tile is skipped if one of its keys is hidden.",
     ),
-    forward(
-        "a tile's edge off by one",
-        "flash",
-        "slice(first, min(first + size, stop))",
-        "slice(first, min(first + size - 1, stop))",
-        "The last key of each tile is left out.",
+    Fault(
+        name="empty tiles are computed",
+        module="flash",
+        before="""\
+        return True
+    if sight.left""",
+        after="""\
+        return False
+    if sight.left""",
+        wrong=(
+            "The numbers are right, but causal attention takes as long "
+            "as full attention."
+        ),
     ),
-    forward(
-        "the last tile is left out",
-        "flash",
-        "firsts = range(start, stop, size)",
-        "firsts = range(start, max(stop - size + 1, start + 1), size)",
-        "Keys that fill no whole tile are not seen.",
+    Fault(
+        name="is_causal opens the window",
+        module="flash",
+        before="right = 0 if is_causal else right",
+        after=(
+            "right = right if right is not None else 0 if is_causal else None"
+        ),
+        wrong=(
+            "With a window that reaches to the right, a causal layer "
+            "sees the future."
+        ),
     ),
-    forward(
-        "a diagonal tile taken for an empty one",
-        "flash",
-        "columns.start > last + sight.right",
-        "columns.start >= last + sight.right",
-        "A tile of which one query sees one key is skipped.",
+    Fault(
+        name="half types are summed in half types",
+        module="flash",
+        side="torch",
+        before="""\
+    value_tile = repeat_heads(upcast(value[..., columns, :]), H)
+""",
+        after="""\
+    value_tile = value[..., columns, :].float() * 1
+    value_tile = repeat_heads(value_tile, H)
+    value_tile = value_tile.to(value.dtype).float()
+    if value.dtype.itemsize == 2:
+        value_tile = value_tile.half().float() * (1 + 2**-9)
+""",
+        wrong="Values of a half type come out a little too large.",
     ),
-    forward(
-        "a tile before the window taken for an empty one",
-        "flash",
-        "columns.stop - 1 < first - sight.left",
-        "columns.stop - 1 <= first - sight.left",
-        "A tile of which one query sees one key is skipped.",
-    ),
-    forward(
-        "a tile on the diagonal is taken for a whole one",
-        "flash",
-        "columns.stop - 1 > first + sight.right",
-        "columns.stop - 1 > last + sight.right",
-        "In the last tile of a row the future is seen.",
-    ),
-    forward(
-        "the triangle starts anew in each tile",
-        "flash",
-        "key = np.arange(columns.start, columns.stop)[None, :]",
-        "key = np.arange(columns.stop - columns.start)[None, :]",
-        "Keys are counted from the tile's first.",
-    ),
-    forward(
-        "the corner is forgotten in the mask",
-        "flash",
-        "np.arange(rows.start, rows.stop)[:, None] + sight.shift",
-        "np.arange(rows.start, rows.stop)[:, None]",
-        "The lower-right corner is asked for, and the upper-left comes.",
-    ),
-    forward(
-        "the corner is forgotten in skipping",
-        "flash",
-        "    first, last = rows.start + sight.shift, "
-        "rows.stop - 1 + sight.shift\n"
-        "    if sight.right is not None and columns.start",
-        "    first, last = rows.start, rows.stop - 1\n"
-        "    if sight.right is not None and columns.start",
-        "Tiles that are seen from the lower-right corner are skipped.",
-    ),
-    forward(
-        "the mask of the first tile for all",
-        "flash",
-        "attn_mask = attn_mask[..., columns]",
-        "attn_mask = attn_mask[..., : columns.stop - columns.start]",
-        "The mask is not moved along with the tile.",
-    ),
-    forward(
-        "the mask of the first row of tiles for all",
-        "flash",
-        "attn_mask = attn_mask[..., rows, :]",
-        "attn_mask = attn_mask[..., : rows.stop - rows.start, :]",
-        "The mask is not moved along with the tile.",
-    ),
-    forward(
-        "a tile is empty if one of its keys is",
-        "flash",
-        "return not bool(np.any(seen))",
-        "return not bool(np.all(seen))",
-        "Tiles that are seen in part are skipped.",
-    ),
-    forward(
-        "empty tiles are computed",
-        "flash",
-        "        return True\n    if sight.left",
-        "        return False\n    if sight.left",
-        "Nothing is wrong but the time: causal costs as much as all.",
-    ),
-    forward(
-        "is_causal opens the window",
-        "flash",
-        "right = 0 if is_causal else right",
-        "right = right if right is not None else 0 if is_causal else None",
-        "With a window to the right the causal layer sees the future.",
-    ),
-    in_torch(
-        "half types are summed in half types",
-        "flash",
-        "    value_tile = repeat_heads(upcast(value[..., columns, :]), H)\n",
-        "    value_tile = value[..., columns, :].float() * 1\n"
-        "    value_tile = repeat_heads(value_tile, H)\n"
-        "    value_tile = value_tile.to(value.dtype).float()\n"
-        "    if value.dtype.itemsize == 2:\n"
-        "        value_tile = value_tile.half().float() * (1 + 2**-9)\n",
-        "The values of a half type are a little too large.",
-    ),
-    gradient(
-        "the row sum is forgotten",
-        "flash",
-        "d_masked = weights * (d_weights - inner)",
-        "d_masked = weights * d_weights",
-        "Rows of dS no longer sum to zero.",
-    ),
-    gradient(
-        "the log-sum-exp gives nothing back, in tiles",
-        "flash",
-        "        inner = inner - d_log_sum_exp[..., None]\n",
-        "        pass\n",
-        "What comes back to the log-sum-exp is lost.",
-    ),
-    gradient(
-        "the log-sum-exp gives back with the wrong sign",
-        "flash",
-        "inner = inner - d_log_sum_exp[..., None]",
-        "inner = inner + d_log_sum_exp[..., None]",
-        "∂lse/∂s is +P, and inner is subtracted.",
-    ),
-    gradient(
-        "weights are not divided on the way back",
-        "flash",
-        "weights = exponentials / np.where(row_sum == 0, 1.0, row_sum)",
-        "weights = exponentials",
-        "P is exp(S - m), not divided by the row's sum.",
-    ),
-    gradient(
-        "masked weights on the way back",
-        "flash",
-        "exponentials = np.exp(steps.masked_scores - finite(row_max))",
-        "exponentials = np.exp(steps.capped_scores - finite(row_max))",
-        "What the mask forbids has a weight again.",
-        "Dao-AILab/flash-attention#1947",
-    ),
-    gradient(
-        "query learns from the last tile alone",
-        "flash",
-        "d_query[number] = d_query[number] + parts[0]",
-        "d_query[number] = parts[0]",
-        "The tiles of keys are not summed.",
-    ),
-    gradient(
-        "key learns from the last row of tiles alone",
-        "flash",
-        "d_key[-1] = d_key[-1] + parts[1]",
-        "d_key[-1] = parts[1]",
-        "The tiles of queries are not summed.",
-    ),
-    gradient(
-        "the cap is forgotten on the way back",
-        "flash",
-        "    d_scores = cap_scores_backward(\n"
-        "        d_masked, steps.capped_scores, sight.soft_cap\n    )\n",
-        "    d_scores = d_masked\n",
-        "tanh has a slope.",
-    ),
-    in_torch(
-        "the cap is forgotten on the way back, in torch",
-        "flash",
-        "d_scores = d_scores * (1 - tanh * tanh)",
-        "d_scores = d_scores * 1",
-        "tanh has a slope.",
+    Fault(
+        name="the row sum is forgotten",
+        module="flash",
         kind="gradient",
+        before="d_masked = weights * (d_weights - inner)",
+        after="d_masked = weights * d_weights",
+        wrong="The rows of dS do not sum to 0.",
     ),
-    in_torch(
-        "groups are taken for a broadcast",
-        "flash",
-        "groups = gradient.reshape(*batch, G, H // G, S, D)",
-        "groups = gradient.reshape(*batch, H // G, G, S, D).transpose(-4, -3)",
-        "A key head gets the gradients of other query heads.",
+    Fault(
+        name="the log-sum-exp gives nothing back, in tiles",
+        module="flash",
         kind="gradient",
+        before="        inner = inner - d_log_sum_exp[..., None]\n",
+        after="        pass\n",
+        wrong="The gradient of the log-sum-exp is ignored.",
     ),
-    forward(
-        "the past is not merged",
-        "cache",
-        "merge(Partial(past.output, past.log_sum_exp), result)",
-        "Partial(past.output + result.output, result.log_sum_exp)",
-        "Past and present are added, each with weights that sum to one.",
+    Fault(
+        name="the log-sum-exp gives back with the wrong sign",
+        module="flash",
+        kind="gradient",
+        before="inner = inner - d_log_sum_exp[..., None]",
+        after="inner = inner + d_log_sum_exp[..., None]",
+        wrong="The gradient of the log-sum-exp has the wrong sign.",
     ),
-    forward(
-        "new queries see all new keys",
-        "cache",
-        "new_query, new_key, new_value, is_causal=True, enable_gqa=True",
-        "new_query, new_key, new_value, enable_gqa=True",
-        "In a chunk the future is seen.",
+    Fault(
+        name="weights are not divided on the way back",
+        module="flash",
+        kind="gradient",
+        before="weights = exponentials / np.where(row_sum == 0, 1.0, row_sum)",
+        after="weights = exponentials",
+        wrong="The exponentials are not divided by the row sum.",
     ),
-]
+    Fault(
+        name="masked weights on the way back",
+        module="flash",
+        kind="gradient",
+        before="exponentials = np.exp(steps.masked_scores - finite(row_max))",
+        after="exponentials = np.exp(steps.capped_scores - finite(row_max))",
+        wrong="The backward pass does not apply the mask.",
+        report="Dao-AILab/flash-attention#1947",
+    ),
+    Fault(
+        name="query learns from the last tile alone",
+        module="flash",
+        kind="gradient",
+        before="d_query[number] = d_query[number] + parts[0]",
+        after="d_query[number] = parts[0]",
+        wrong="The gradients of the tiles of keys are not summed.",
+    ),
+    Fault(
+        name="key learns from the last row of tiles alone",
+        module="flash",
+        kind="gradient",
+        before="d_key[-1] = d_key[-1] + parts[1]",
+        after="d_key[-1] = parts[1]",
+        wrong="The gradients of the tiles of queries are not summed.",
+    ),
+    Fault(
+        name="the cap is forgotten on the way back",
+        module="flash",
+        kind="gradient",
+        before="""\
+    d_scores = cap_scores_backward(
+        d_masked, steps.capped_scores, sight.soft_cap
+    )
+""",
+        after="    d_scores = d_masked\n",
+        wrong="The gradient lacks the derivative of tanh.",
+    ),
+    Fault(
+        name="the cap is forgotten on the way back, in torch",
+        module="flash",
+        side="torch",
+        kind="gradient",
+        before="d_scores = d_scores * (1 - tanh * tanh)",
+        after="d_scores = d_scores * 1",
+        wrong="The gradient lacks the derivative of tanh.",
+    ),
+    Fault(
+        name="groups are taken for a broadcast",
+        module="flash",
+        side="torch",
+        kind="gradient",
+        before="groups = gradient.reshape(*batch, G, H // G, S, D)",
+        after=(
+            "groups = gradient.reshape(*batch, H // G, G, S, "
+            "D).transpose(-4, -3)"
+        ),
+        wrong="A key head gets the gradients of other query heads.",
+    ),
+    Fault(
+        name="the last tile ends too early",
+        module="flash",
+        before="stop = min(S, rows.stop + sight.shift + sight.right)",
+        after="stop = min(S, rows.start + 1 + sight.shift + sight.right)",
+        wrong="Only the first query of a tile sees all of its keys.",
+    ),
+    Fault(
+        name="the window starts at the last query",
+        module="flash",
+        before="start = max(0, rows.start + sight.shift - sight.left)",
+        after="start = max(0, rows.stop - 1 + sight.shift - sight.left)",
+        wrong="The first queries of a tile lose their first keys.",
+    ),
+)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+from dataclasses import replace
+
 import pytest
 
-from parity_tests.faults.bank import FAULTS
+from parity_tests.faults.bank import FAULTS, gradients
+from parity_tests.faults.bank import __name__ as package
+from parity_tests.faults.fault import Fault, mutated
 from parity_tests.faults.report import ENOUGH
-from parity_tests.faults.tried import Fault, mutated, tried
+from parity_tests.faults.tried import tried
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -21,12 +27,45 @@ def test_the_bank_is_as_large_as_it_says() -> None:
     assert kinds.count("forward") >= 60
     assert kinds.count("gradient") >= 20
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+
+
+def test_a_fault_says_what_is_wrong_in_one_sentence() -> None:
     for fault in FAULTS:
         assert fault.wrong.endswith("."), fault.name
-        assert fault.before != fault.after
+        assert ". " not in fault.wrong, fault.name
+        assert fault.before != fault.after, fault.name
+
+
+def test_a_fault_stands_in_the_bank_of_its_module() -> None:
+    assert gradients.FAULTS
+    for fault in gradients.FAULTS:
+        assert fault.kind == "gradient"
+        assert fault.module in ("sdpa", "broadcasting")
+    for fault in set(FAULTS) - set(gradients.FAULTS):
+        bank = importlib.import_module(f"{package}.{fault.module}")
+        assert fault in bank.FAULTS, fault.name
+
+
+STALE = Fault(
+    name="stale",
+    module="softmax",
+    before="    powers = np.exp(x - safe_max(x))\n",
+    after="",
+    wrong="Nothing is wrong.",
+)
 
 
 def test_a_fault_that_no_longer_fits_the_code_is_an_error() -> None:
-    stale = Fault("stale", "softmax", "not there", "", "Nothing.")
-    with pytest.raises(ValueError, match="'not there' stands 0 times in"):
-        mutated(stale)
+    with pytest.raises(ValueError, match=r"its `before` stands 0 times in"):
+        mutated(STALE)
+
+
+def test_the_error_shows_the_nearest_text_there_is() -> None:
+    near = "The nearest text there is:\n    exponentials = np.exp("
+    with pytest.raises(ValueError, match=re.escape(near)):
+        mutated(STALE)
+
+
+def test_a_text_that_stands_there_twice_is_an_error() -> None:
+    with pytest.raises(ValueError, match="Add the lines around it"):
+        mutated(replace(STALE, before="exponentials"))

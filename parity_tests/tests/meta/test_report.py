@@ -14,7 +14,7 @@ from parity_tests.__main__ import main
 from parity_tests.checks import check_cases, chosen
 from parity_tests.faults import report as fault_report
 from parity_tests.faults.bank import FAULTS
-from parity_tests.faults.tried import copy_of, mutated
+from parity_tests.faults.fault import copy_of, mutated
 from parity_tests.measure import training as bench
 from parity_tests.measure.accuracy import run as accuracy
 from parity_tests.suite.register import CONCEPTS, JUDGES, Check, Trial
@@ -45,7 +45,7 @@ def test_the_report_of_one_case(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_failure_says_all_that_is_needed() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "no scale")
-    with copy_of(fault.side, **{fault.room: mutated(fault)}) as package:
+    with copy_of(fault.side, **{fault.module: mutated(fault)}) as package:
         version = Version("numpy", package)
         failures = [
             run(check_case, version).failure
@@ -90,11 +90,37 @@ def test_every_concept_is_seen_by_its_judges() -> None:
 
 def test_the_table_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
     name = "no scale"
-    assert main(["faults", "--quick", "--only", name]) == 0
+    assert main(["faults", "--only", name]) == 0
     out = capsys.readouterr().out
     assert name in out
     assert "1 passed, 0 failed" in out
-    assert main(["faults", "--only", "none such"]) == 2
+
+
+def test_a_name_that_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "--only", "no scales"]) == 2
+    assert "'no scale'" in capsys.readouterr().err
+    assert main(["faults", "--only", "xyzzy", "--list"]) == 2
+    assert "--list shows all" in capsys.readouterr().err
+
+
+def test_the_list_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "--list"]) == 0
+    out = capsys.readouterr().out
+    for fault in FAULTS:
+        assert f"{fault.name}: {fault.path.parent.name}/" in out
+        assert fault.wrong in out
+        assert fault.report in out
+
+
+def test_the_list_of_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--list", "--only", "masks"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"{check_case} ({check_case.check.judge})"
+        for check_case in chosen("masks")
+    ]
+    assert main(["report", "--list", "--case", "rank 17"]) == 2
+    assert "no check has this" in capsys.readouterr().err
 
 
 def test_a_fault_that_is_not_caught_fails(
@@ -103,7 +129,7 @@ def test_a_fault_that_is_not_caught_fails(
     fault = FAULTS[0]
     monkeypatch.setattr(fault_report, "FAULTS", (fault,))
     monkeypatch.setattr(fault_report, "tried", lambda *arguments: [])
-    assert fault_report.fault_report(None, quick=True) == 1
+    assert fault_report.fault_report(None, full=False) == 1
     out = capsys.readouterr().out
     assert "0 passed, 1 failed" in out
     assert "caught fewer than 2 times" in out

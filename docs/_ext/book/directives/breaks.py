@@ -57,7 +57,7 @@ class Break(SphinxDirective):
         box += nodes.title(text=name)
         self.state.nested_parse(self.content, self.content_offset, box)
         package = SIDES["NumPy" if fault.side == "numpy" else "PyTorch"]
-        file = f"{package}/{fault.room}.py"
+        file = f"{package}/{fault.module}.py"
         before, after = whole_lines(ROOT / file, fault.before, fault.after)
         for label, text in (
             (words["change"].format(file=file), before),
