@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,11 @@ from .words import RefusalError, translated
 
 # Rows of text that belong to the columns of a heat map, by their labels.
 Rows = Sequence[tuple[str, Iterable[str]]]
+
+
+def columns() -> int:
+    """Return the columns of the terminal."""
+    return shutil.get_terminal_size().columns
 
 
 class Page:
@@ -49,12 +55,22 @@ class Page:
         self.line(Text(self.word(message, **values), style="bold"))
 
     def say(self, message: str, /, **values: Any) -> None:
-        """Print a message."""
-        self.line(Text(self.word(message, **values)))
+        """Print a message; a narrow terminal breaks its lines anew."""
+        text = self.word(message, **values)
+        if self.is_narrow():
+            text = text.replace("\n", " " if self.lang == "en" else "")
+        self.line(Text(text))
+
+    def is_narrow(self) -> bool:
+        """Return whether a terminal is narrower than what is written for."""
+        return self.console.is_terminal and columns() < self.console.width
 
     def line(self, text: Text) -> None:
-        """Print text as it is, without breaking its lines anew."""
-        self.console.print(text, soft_wrap=True)
+        """Print text; lines that are too long break between words."""
+        if self.is_narrow():
+            self.console.print(text, width=columns())
+        else:
+            self.console.print(text, soft_wrap=True)
 
     def grid(self, rows: Iterable[Sequence[Text]]) -> None:
         """Print rows of cells in columns; CJK characters are two wide."""

@@ -7,18 +7,17 @@ ink is the page's own colour, so that it can be read on a dark page too.
 from __future__ import annotations
 
 import io
-import logging
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from attention_twice.figures import text_stays_text
 from numpy_impl import (
     adam,
     attention,
@@ -41,7 +40,6 @@ from numpy_impl import (
 INK = "#123456"
 BLUE, ORANGE, GREEN = "#0369a1", "#c2410c", "#4d7c0f"
 STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.size": 11,
     "axes.spines.top": False,
@@ -99,11 +97,7 @@ CHINESE = {
 
 def svg(draw: Draw, language: str = "en") -> str:
     """Return what a function draws as an SVG for the page."""
-    # Text stays text, in the reader's fonts: this machine may lack them.
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-    style = {**STYLE, "svg.hashsalt": draw.__name__}
-    with matplotlib.rc_context(style):
+    with text_stays_text(draw.__name__, STYLE):
         figure = Figure()
         draw(figure)
         file = io.StringIO()
@@ -366,7 +360,7 @@ def rounds(figure: Figure) -> None:
             source = held[rank]
             seen = source <= rank
             axes.add_patch(
-                matplotlib.patches.Rectangle(
+                Rectangle(
                     (step + 0.05, rank + 0.05),
                     0.9,
                     0.9,

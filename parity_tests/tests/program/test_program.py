@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -611,6 +612,33 @@ def test_a_narrow_terminal_cuts_nothing(
     side = sides.Side("numpy")
     sections.run_lesson(shown, [side], [1, 2, 3, 4, 5])
     assert capsys.readouterr().out == wide
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminal there")
+@pytest.mark.parametrize("lang", words.TAGS)
+def test_a_narrow_terminal_breaks_lines_between_words(lang: str) -> None:
+    import pty
+
+    arguments = ["--impl", "numpy", "--section", "2", "--lang", lang]
+    wide = run(*arguments).stdout
+    ours, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, str(PROGRAM), *arguments],
+        stdout=theirs,
+        env={**os.environ, "COLUMNS": "60", "TERM": "dumb"},
+        check=True,
+    )
+    os.close(theirs)
+    shown = ""
+    with suppress(OSError), open(ours, encoding="utf-8") as terminal:
+        for line in terminal:
+            shown += line
+            assert cell_len(line.rstrip()) <= 60, line
+    assert max(map(cell_len, wide.splitlines())) > 60
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    if lang == "en":
+        assert text.split() == wide.split()
+    assert "".join(text.split()) == "".join(wide.split())
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-Hant.md"])
