@@ -9,8 +9,8 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -73,17 +73,27 @@ class Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file, flush=True)
 
 
+@contextmanager
+def argparse_in(tag: str) -> Iterator[Translate]:
+    """Let argparse speak a language; yield what translates into it."""
+    translation = translations(tag)
+    its = vars(argparse)
+    before = {name: its[name] for name in ("_", "ngettext")}
+    its.update(_=translation.gettext, ngettext=translation.ngettext)
+    try:
+        yield translation.gettext
+    finally:
+        its.update(before)
+
+
 def parse(
     argv: Sequence[str], tag: str, prog: str = "attention.py"
 ) -> dict[str, Any]:
     """Return what the command line says, by name."""
-    translation = translations(tag)
-    # argparse says its words with these two.
-    vars(argparse).update(_=translation.gettext, ngettext=translation.ngettext)
-    shared = shared_options(translation.gettext)
-    given, rest = shared.parse_known_args(argv)
-    parser = make_parser(prog, shared, translation.gettext)
-    return vars(parser.parse_args(command_first(rest), given))
+    with argparse_in(tag) as _:
+        given, rest = shared_options(_).parse_known_args(argv)
+        parser = make_parser(prog, _)
+        return vars(parser.parse_args(command_first(rest), given))
 
 
 def command_first(words: list[str]) -> list[str]:
@@ -121,11 +131,12 @@ def shared_options(_: Translate) -> Parser:
     return parser
 
 
-def make_parser(prog: str, shared: Parser, _: Translate) -> Parser:
+def make_parser(prog: str, _: Translate) -> Parser:
     """Return the parser of all commands."""
+    shared = shared_options(_)
     parser = Parser(
         prog=prog,
-        usage=f"{prog} [COMMAND] [OPTIONS]",
+        usage="%(prog)s [COMMAND] [OPTIONS]",
         description=_(
             "Attention, written twice: in NumPy and in PyTorch.\n"
             "COMMAND --help shows the options of a command."
@@ -141,7 +152,11 @@ def make_parser(prog: str, shared: Parser, _: Translate) -> Parser:
     lesson_options(add(Command("lesson", run_lesson), text), _)
     text = _("three exercises: 1, 2 or 3")
     exercise = commands.add_parser(
-        "exercise", help=text, description=text, parents=[shared]
+        "exercise",
+        usage="%(prog)s NUMBER [OPTIONS]",
+        help=text,
+        description=text,
+        parents=[shared],
     )
     help_option(exercise, _)
     add_exercises(exercise, shared, _)
@@ -167,7 +182,11 @@ def add_command(
 ) -> Parser:
     """Add a command, by the last word of its name; return its parser."""
     added: Parser = commands.add_parser(
-        command.name.split()[-1], help=text, description=text, parents=[shared]
+        command.name.split()[-1],
+        usage="%(prog)s [OPTIONS]",
+        help=text,
+        description=text,
+        parents=[shared],
     )
     help_option(added, _)
     added.set_defaults(command=command)
@@ -206,7 +225,10 @@ def lesson_options(parser: Parser, _: Translate) -> None:
 def add_exercises(parser: Parser, shared: Parser, _: Translate) -> None:
     """Add the three exercises, each with its options."""
     numbers = parser.add_subparsers(
-        title=_("exercises"), metavar="NUMBER", required=True
+        prog=parser.prog,
+        title=_("exercises"),
+        metavar="NUMBER",
+        required=True,
     )
 
     add = partial(add_command, numbers, shared, _)

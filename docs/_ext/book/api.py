@@ -1,7 +1,7 @@
 """The API as a page, from what the two packages say of themselves.
 
     ```{api}          every module, in the reading order of the README
-    ```{commands}     the suite's command line, from its own parser
+    ```{commands} suite     a command line, from its own parser
 
 A docstring is read as Markdown, which it is but for its `Args` and `Raises`.
 What both sides have alike is there once, and answers to both names.
@@ -34,6 +34,8 @@ from attention_twice.sources import (
     parsed,
     path_of,
 )
+
+from .directives.ran import terminal
 
 SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
@@ -264,16 +266,32 @@ def badge(label: str) -> nodes.inline:
 
 
 class Commands(SphinxDirective):
-    """What the commands of the suite print for `--help`."""
+    """What the suite's commands, or the lesson's, print for `--help`."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the help of the whole, and of each command."""
-        from parity_tests.__main__ import parser
-
+        helps = {"suite": suite_helps, "lesson": self.lesson_helps}
         # As wide, and as plain, wherever the book is built.
         with patch.dict(os.environ, COLUMNS="79", NO_COLOR="1"):
-            texts = [made.format_help() for made in parsers(parser())]
-        return [nodes.literal_block(t, t, language="text") for t in texts]
+            return [terminal(text) for text in helps[self.arguments[0]]()]
+
+    def lesson_helps(self) -> list[str]:
+        """Return what the lesson's program prints, in the page's language."""
+        from attention_twice import cli
+
+        zh = str(self.config.language).startswith("zh")
+        with cli.argparse_in("zh-Hant" if zh else "en") as translate:
+            root = cli.make_parser("attention.py", translate)
+            return [made.format_help() for made in parsers(root)]
+
+
+def suite_helps() -> list[str]:
+    """Return what the suite's program prints."""
+    from parity_tests.__main__ import parser
+
+    return [made.format_help() for made in parsers(parser())]
 
 
 def parsers(root: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
