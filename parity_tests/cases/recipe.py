@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import mpmath
+import gmpy2
 import numpy as np
 
 from .draw import Array, Drawn, Shape, filled, rounded
@@ -113,15 +113,15 @@ class Inputs:
         return array if max(ranks) > 2 else array[0]
 
     def exact_scale(self) -> Any:
-        """Return the scale in mpmath's precision."""
+        """Return the scale in high precision."""
         if self.scale is not None:
-            return mpmath.mpf(self.scale)
+            return gmpy2.mpfr(self.scale)
         width = self.query.shape[-1]
-        return 1 / mpmath.sqrt(width) if width else mpmath.mpf(1)
+        return 1 / gmpy2.sqrt(width) if width else gmpy2.mpfr(1)
 
     def exact_growth(self) -> Any:
         """Return what a kept weight is multiplied by."""
-        return 1 / (1 - mpmath.mpf(self.dropout_p))
+        return 1 / (1 - gmpy2.mpfr(self.dropout_p))
 
     def keeps(self, index: Sequence[int]) -> bool:
         """Return whether dropout keeps a weight: (..., h, i, j)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import mpmath
+import gmpy2
 import numpy as np
 import torch
 
@@ -59,7 +59,7 @@ ROWS = [
 
 def by_definition(drawn: dict[str, Any]) -> dict[str, Any]:
     """Return the result and its gradients, number by number."""
-    with mpmath.workprec(PRECISION):
+    with gmpy2.context(precision=PRECISION):
         parts: dict[str, Numbers] = {
             f"norm.{name}": numbers(drawn[name], Node)
             for name in ("weight", "bias")

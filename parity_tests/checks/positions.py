@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import mpmath
+import gmpy2
 import numpy as np
 
 from ..judges import bounds
+from ..judges.definition import PRECISION
 from ..suite.register import Trial, check
 
 ROTARY = ("positions.rotary_half", "positions.rotary_interleaved")
@@ -16,7 +17,8 @@ DTYPES = ("float32", "float64")
 
 def angle(position: int, pair: int, width: int) -> Any:
     """Return position / 10000^(2 pair / width), in high precision."""
-    return position / mpmath.power(10000, mpmath.mpf(2 * pair) / width)
+    with gmpy2.context(precision=PRECISION):
+        return position / gmpy2.mpfr(10000) ** (gmpy2.mpfr(2 * pair) / width)
 
 
 @check("positions", "definition", ((6, 8), (3, 2), (100, 10), (5, 64)))
@@ -25,7 +27,7 @@ def sinusoidal_is_the_papers(trial: Trial) -> None:
     T, M = trial.case
     expected = [
         [
-            float((mpmath.cos if j % 2 else mpmath.sin)(angle(t, j // 2, M)))
+            float((gmpy2.cos if j % 2 else gmpy2.sin)(angle(t, j // 2, M)))
             for j in range(M)
         ]
         for t in range(T)
@@ -48,7 +50,7 @@ def spelled_out(path: str, x: Any, offset: int) -> Any:
     for t, i in np.ndindex(T, D // 2):
         one, other = (i, i + D // 2) if half else (2 * i, 2 * i + 1)
         by = angle(t + offset, i, D)
-        cosine, sine = float(mpmath.cos(by)), float(mpmath.sin(by))
+        cosine, sine = float(gmpy2.cos(by)), float(gmpy2.sin(by))
         a, b = x[..., t, one], x[..., t, other]
         turned[..., t, one] = a * cosine - b * sine
         turned[..., t, other] = a * sine + b * cosine

@@ -3,29 +3,31 @@
 It shares no line with either version: no array operation, no maximum that is
 subtracted, no -inf that is added. A key that may not be seen does not occur
 in a sum. It is written over any kind of number that can be added, multiplied
-and divided; with mpmath's numbers it gives the values, and with `Node`s,
+and divided; with gmpy2's numbers it gives the values, and with `Node`s,
 which remember what they were made from, their derivatives as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import Any, NamedTuple
 
-import mpmath
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..cases.recipe import Case, Inputs, build
 
 Numbers = NDArray[np.object_]
-# Makes a number of the kind in use out of one of mpmath's.
+# Makes a number of the kind in use out of one of gmpy2's.
 Make = Callable[[Any], Any]
 
 # Bits of precision: float64 has 53.
 PRECISION = 160
+ZERO = gmpy2.mpfr(0)
 
 
 class Exact(NamedTuple):
@@ -41,7 +43,7 @@ class Node:
 
     value: Any
     parents: tuple[tuple[Node, Any], ...] = ()
-    gradient: Any = field(default_factory=lambda: mpmath.mpf(0))
+    gradient: Any = ZERO
 
     def __add__(self, other: Node) -> Node:
         """Return the sum: each part has derivative 1."""
@@ -65,31 +67,31 @@ class Node:
 def exp(x: Any) -> Any:
     """Return e to the power of x: its own derivative."""
     if not isinstance(x, Node):
-        return mpmath.exp(x)
-    value = mpmath.exp(x.value)
+        return gmpy2.exp(x)
+    value = gmpy2.exp(x.value)
     return Node(value, ((x, value),))
 
 
 def log(x: Any) -> Any:
     """Return the natural logarithm."""
     if not isinstance(x, Node):
-        return mpmath.log(x)
-    return Node(mpmath.log(x.value), ((x, 1 / x.value),))
+        return gmpy2.log(x)
+    return Node(gmpy2.log(x.value), ((x, 1 / x.value),))
 
 
 def root(x: Any) -> Any:
     """Return the square root."""
     if not isinstance(x, Node):
-        return mpmath.sqrt(x)
-    value = mpmath.sqrt(x.value)
+        return gmpy2.sqrt(x)
+    value = gmpy2.sqrt(x.value)
     return Node(value, ((x, 1 / (2 * value)),))
 
 
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent."""
     if not isinstance(x, Node):
-        return mpmath.tanh(x)
-    value = mpmath.tanh(x.value)
+        return gmpy2.tanh(x)
+    value = gmpy2.tanh(x.value)
     return Node(value, ((x, 1 - value * value),))
 
 
@@ -152,17 +154,17 @@ def attend(
     *batch, h, i = index
     own_key = read_by(h, inputs.heads, key)
     own_value = read_by(h, inputs.heads, value)
+    asking = [at(query, (*batch, h, i, d)) for d in range(D)]
     scores = []
     for j in range(S):
         products = [
-            at(query, (*batch, h, i, d)) * at(key, (*batch, own_key, j, d))
-            for d in range(D)
+            x * at(key, (*batch, own_key, j, d)) for d, x in enumerate(asking)
         ]
-        dot = total(products or [make(mpmath.mpf(0))])
+        dot = total(products or [make(ZERO)])
         scores.append(dot * inputs.exact_scale())
     capped = scores
     if inputs.soft_cap is not None:
-        cap = mpmath.mpf(float(inputs.soft_cap))
+        cap = gmpy2.mpfr(float(inputs.soft_cap))
         capped = [tanh(score * (1 / cap)) * cap for score in scores]
     masked: list[Any] = [None] * S
     for j in range(S):
@@ -176,8 +178,7 @@ def attend(
     seen = [power for power in powers if power is not None]
     everything = total(seen) if seen else None
     weights = [
-        make(mpmath.mpf(0)) if power is None else power / everything
-        for power in powers
+        make(ZERO) if power is None else power / everything for power in powers
     ]
     dropped = [
         weight * inputs.exact_growth()
@@ -209,7 +210,7 @@ def numbers(array: NDArray[Any], make: Make) -> Numbers:
     """Return an array of high-precision numbers or of nodes."""
     found = np.empty(array.shape, dtype=object)
     for index in np.ndindex(*array.shape):
-        found[index] = make(mpmath.mpf(float(array[index])))
+        found[index] = make(gmpy2.mpfr(float(array[index])))
     return found
 
 
@@ -233,20 +234,21 @@ def plain(number: Any) -> Any:
 
 def split(array: Numbers) -> Exact:
     """Return high-precision numbers as pairs of float64."""
-    nearest = np.empty(array.shape, dtype=np.float64)
-    missing = np.zeros(array.shape, dtype=np.float64)
-    for index in np.ndindex(*array.shape):
-        nearest[index] = float(array[index])
-        if np.isfinite(nearest[index]):
-            missing[index] = float(array[index] - nearest[index])
-    return Exact(nearest, missing)
+    nearest = array.astype(np.float64)
+    missing = [
+        float(number - near) if isfinite(near) else 0.0
+        for number, near in zip(
+            array.ravel().tolist(), nearest.flat, strict=True
+        )
+    ]
+    return Exact(nearest, np.reshape(missing, array.shape))
 
 
 @cache
 def forward(case: Case) -> dict[str, Exact]:
     """Return every step of a case, by the definition."""
     inputs = build(case)
-    with mpmath.workprec(PRECISION):
+    with gmpy2.context(precision=PRECISION):
         arrays = tensors(inputs, plain)
         table = (*inputs.batch, inputs.heads, inputs.L)
         sizes = dict.fromkeys(Row._fields, (*table, inputs.S))
@@ -256,14 +258,14 @@ def forward(case: Case) -> dict[str, Exact]:
         minus = {"masked_scores", "log_sum_exp"}
         for index, row in rows(inputs, arrays, plain):
             undefined = any(
-                x is not None and (mpmath.isnan(x) or x == mpmath.inf)
+                x is not None and (gmpy2.is_nan(x) or x == gmpy2.inf())
                 for x in row.masked_scores
             )
             for name, values in row._asdict().items():
-                absent = mpmath.mpf("-inf") if name in minus else mpmath.mpf(0)
+                absent = gmpy2.mpfr("-inf") if name in minus else ZERO
                 late = name not in Row._fields[:3]
                 if undefined and late:
-                    found[name][index] = mpmath.nan
+                    found[name][index] = gmpy2.nan()
                 elif isinstance(values, list):
                     for j, x in enumerate(values):
                         found[name][(*index, j)] = absent if x is None else x
@@ -279,7 +281,7 @@ def forward(case: Case) -> dict[str, Exact]:
 def backward(case: Case) -> dict[str, Exact]:
     """Return the gradients of a case: the definition, differentiated."""
     inputs = build(case)
-    with mpmath.workprec(PRECISION):
+    with gmpy2.context(precision=PRECISION):
         arrays = tensors(inputs, Node)
         table = (*inputs.batch, inputs.heads, inputs.L, inputs.S)
         found = {n: np.full(table, None) for n in ("weights", "scores")}
@@ -313,7 +315,7 @@ def backward(case: Case) -> dict[str, Exact]:
 def propagate(results: Sequence[tuple[Node, Any]]) -> None:
     """Give every node its gradient, from the results back to the inputs."""
     for node, upstream in results:
-        node.gradient = node.gradient + mpmath.mpf(float(upstream))
+        node.gradient = node.gradient + gmpy2.mpfr(float(upstream))
     for node in reversed(in_order(node for node, _ in results)):
         for parent, derivative in node.parents:
             parent.gradient = parent.gradient + node.gradient * derivative

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import mpmath
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,12 +32,12 @@ EPSILON = 1e-5
 
 def constant(number: float) -> Node:
     """Return a number that came from nowhere."""
-    return Node(mpmath.mpf(number))
+    return Node(gmpy2.mpfr(number))
 
 
 def minus(a: Node, b: Node) -> Node:
     """Return a - b."""
-    negative: Node = b * mpmath.mpf(-1)
+    negative: Node = b * gmpy2.mpfr(-1)
     return a + negative
 
 
@@ -75,7 +75,7 @@ def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
         for n in "qkv"
     )
     D = len(query[0]) // H
-    scale = 1 / mpmath.sqrt(D)
+    scale = 1 / gmpy2.sqrt(D)
     gathered = []
     for i in range(len(rows)):
         heads: Row = []
@@ -142,7 +142,7 @@ def loss_and_gradients(
     H: int,
 ) -> tuple[NDArray[Any], float, dict[str, NDArray[Any]]]:
     """Return the logits, the loss, and its gradient by every parameter."""
-    with mpmath.workprec(PRECISION):
+    with gmpy2.context(precision=PRECISION):
         parts = {name: numbers(array, Node) for name, array in arrays.items()}
         found = [logits(parts, row.tolist(), H) for row in ids]
         costs = [
