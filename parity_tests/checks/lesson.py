@@ -95,6 +95,17 @@ def section_4_has_its_recorded_numbers(trial: Trial) -> None:
         printed(trial, name, found._asdict()[name], expected)
 
 
+# The longest chain of roundings of section 5: sums of 16, 8 and 5 terms and
+# the functions between them, in either version.
+ROUNDINGS = 2 * (16 + 8 + 5 + 2 * bounds.FUNCTION_ULPS)
+
+
+def head_error(expected: Any) -> Any:
+    """Bound what float32 loses of a step of section 5."""
+    size = np.abs(expected[np.isfinite(expected)]).max()
+    return bounds.gamma(ROUNDINGS, np.float32) * max(size, 1)
+
+
 def head_steps(version: Version, drawn: Any, causal: bool) -> Any:
     """Return the steps of section 5 from inputs given as NumPy arrays."""
     mask = np.arange(5) <= np.arange(5)[:, None] if causal else None
@@ -104,18 +115,18 @@ def head_steps(version: Version, drawn: Any, causal: bool) -> Any:
 
 @check("lesson", "each other", (True, False))
 def section_5_agrees_step_by_step(trial: Trial) -> None:
-    """Query, key, value, scores, weights and output, within a millionth."""
+    """Query, key, value, scores, weights and output of both."""
     drawn = [trial.version.numpy(a) for a in inputs(trial.version)[4:]]
     steps = head_steps(trial.version, drawn, trial.case)
     others = head_steps(trial.other, drawn, trial.case)
     assert list(steps) == list(others), list(steps)
     for name, got in steps.items():
-        trial.within(name, got, others[name], 1e-6)
+        trial.within(name, got, others[name], head_error(others[name]))
 
 
 @check("lesson", "SDPA", (True, False))
 def section_5_is_what_sdpa_gives(trial: Trial) -> None:
-    """The output, within a millionth of torch's own function."""
+    """The output is that of torch's own function."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
@@ -123,7 +134,8 @@ def section_5_is_what_sdpa_gives(trial: Trial) -> None:
     steps = head_steps(trial.version, drawn, trial.case)
     q, k, v = (torch.tensor(steps[n])[None] for n in ("query", "key", "value"))
     own = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
-    trial.within("output", steps["output"], own[0].numpy(), 1e-6)
+    witness = own[0].numpy()
+    trial.within("output", steps["output"], witness, head_error(witness))
     assert steps["output"].any(), "the output is 0"
 
 

@@ -375,7 +375,8 @@ def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
     if weights is not None:
         steps = made.steps(version.array(x), None, version.array(seen))
         mean = version.numpy(steps.weights).mean(axis=1)
-        trial.within("weights", mean, weights.detach().numpy(), 1e-6)
+        error = bounds.gamma(ROUNDINGS, "float64")
+        trial.within("weights", mean, weights.detach().numpy(), error)
 
 
 @check("multi_head", "SDPA", (True, False))

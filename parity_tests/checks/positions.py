@@ -159,7 +159,8 @@ def both_versions_turn_alike(trial: Trial) -> None:
     for t in range(5):
         turn = spelled_out(path, eye[:, None, :], offset + t)[:, 0, :]
         inverse[:, t] = d[:, t] @ turn.T
-    trial.within("gradient", back, inverse, 4 * error + 1e-12)
+    size = np.abs(d).max() / np.abs(x).max()
+    trial.within("gradient", back, inverse, error * max(size, 1))
 
 
 def gradient(trial: Trial, path: str, d: Any, x: Any, offset: int) -> Any:

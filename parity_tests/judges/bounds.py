@@ -247,7 +247,8 @@ def transposed(a: Bounded) -> Bounded:
 def can_fail(values: Any, error: Any, dtype: str) -> bool:
     """Return whether a bound is small beside what it bounds.
 
-    What is exactly 0 must come out as 0, or all but.
+    What is exactly 0 must come out as 0, or all but: as a millionth of the
+    numbers of size 1 that it is made of.
     """
     finite = np.isfinite(values)
     allowed = np.broadcast_to(error, finite.shape)[finite].max(initial=0.0)

@@ -19,6 +19,7 @@ from ..cases.recipe import Inputs
 from ..suite.register import Trial
 from ..suite.versions import ATTENTION
 from . import attention_bounds, bounds
+from .bounds import FUNCTION_ULPS
 from .layouts import views
 
 Law = Callable[[Trial, Inputs, str], None]
@@ -85,8 +86,9 @@ def rows_of_weights_sum_to_one(
     )
     trial.within("rows that see", alive, allowed.any(axis=-1))
     sums = steps["weights"].astype(np.float64).sum(axis=-1)
-    error = errors["weights"].sum(axis=-1) * (1 + 1e-9)
-    trial.within("row sums", sums, alive, error + 1e-15)
+    error = errors["weights"].sum(axis=-1)
+    error = error + bounds.gamma(inputs.S + 1, "float64") * (1 + error)
+    trial.within("row sums", sums, alive, error)
     forbidden = steps["weights"][~allowed]
     trial.within("forbidden weights", forbidden, np.zeros(forbidden.shape))
     lse = np.isneginf(steps["log_sum_exp"])
@@ -105,7 +107,9 @@ def rows_of_score_gradients_sum_to_zero(
     scores = found["scores"].astype(np.float64)
     error = np.broadcast_to(must.error, scores.shape).sum(axis=-1)
     sums = scores.sum(axis=-1)
-    trial.within("row sums of dS", sums, np.zeros(sums.shape), error + 1e-15)
+    summed = bounds.gamma(inputs.S + 1, "float64") * np.abs(scores)
+    error = error + summed.sum(axis=-1)
+    trial.within("row sums of dS", sums, np.zeros(sums.shape), error)
     # Where a gradient is beyond its own bound it cannot be 0.
     certain = np.abs(must.value) > 2 * must.error
     if certain.any():
@@ -279,7 +283,8 @@ def halves_of_the_keys_merge_to_the_whole(
     merged = shares[0] * outputs[0] + shares[1] * outputs[1]
     bound = error["output"].copy()
     for share, output, own in zip(shares, outputs, errors, strict=True):
-        lost = np.expm1(2 * own["log_sum_exp"].max(initial=0.0) + 1e-15)
+        off = 2 * own["log_sum_exp"].max(initial=0.0)
+        lost = np.expm1(off + bounds.gamma(2 * FUNCTION_ULPS, "float64"))
         bound = bound + share * own["output"]
         bound = bound + lost * np.abs(share * output)
     # Each share's error moves weight between the halves.
@@ -389,7 +394,9 @@ def a_cap_bounds_the_scores(trial: Trial, inputs: Inputs, dtype: str) -> None:
         return
     steps = living_steps(trial, inputs, dtype)
     scores, capped = steps["scores"], steps["capped_scores"]
-    assert np.all(np.abs(capped) <= inputs.soft_cap * (1 + 1e-6)), "too large"
+    kind = attention_bounds.computation_dtype(dtype)
+    most = inputs.soft_cap * (1 + bounds.gamma(FUNCTION_ULPS + 1, kind))
+    assert np.all(np.abs(capped) <= most), "too large"
     trial.within("signs", np.sign(capped), np.sign(scores))
     if np.abs(scores).max(initial=0.0) > 0.1 * inputs.soft_cap:
         assert np.any(capped != scores), "nothing is capped"

@@ -171,7 +171,7 @@ def convention(
     for name, mask in other_masks(inputs):
         other_output, seeing = masked_by(inputs, mask)
         a, b = (np.where(seeing, x, 0) for x in (got, other_output))
-        wide = 4 * bound.max() + 1e-6
+        wide = 4 * bound.max() + FLOAT32
         if compare("output", a, b, wide).failure is None:
             return name
     if case.dtype in bounds.HALF:

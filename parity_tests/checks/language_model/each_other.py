@@ -8,20 +8,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...judges import bounds
-from ...judges.small_models import MODELS, computed, error_of
+from ...judges.small_models import MODELS, ROUNDINGS, computed, error_of
 from ...suite.register import Trial, check
 from ...suite.versions import NUMPY, Version
 
 
 @check("language_model", "each other", MODELS)
 def both_versions_agree(trial: Trial) -> None:
-    """Logits, loss and every gradient, to 1e-10."""
+    """Logits, loss and every gradient, within the roundings of both."""
     found = computed(trial.version, trial.case)
     others = computed(trial.other, trial.case)
     assert list(found) == list(others), list(found)
     for name, got in found.items():
         size = max(1.0, float(np.abs(others[name]).max()))
-        trial.within(name, got, others[name], 1e-10 * size)
+        error = 2 * bounds.gamma(ROUNDINGS, "float64") * size
+        trial.within(name, got, others[name], error)
 
 
 @check("language_model", "each other", MODELS[:4])
@@ -32,7 +33,8 @@ def float32_stays_float32(trial: Trial) -> None:
     wide = computed(trial.other, trial.case)
     for name, got in found.items():
         assert got.dtype == np.float32, f"{name} is {got.dtype}"
-        # Parameters are rounded, and then every step is.
+        # Chosen, not derived: gradients of query and key are differences
+        # of larger numbers, whose roundings they keep. Seen is 1.5, not 16.
         error = 16 * error_of(wide[name])
         trial.within(name, got, wide[name], error)
 
@@ -51,6 +53,9 @@ class Run(NamedTuple):
 
 
 RUNS = [Run("poem", tied=True, decay=0.1), Run("pairs")]
+# Chosen, not derived: each step multiplies what the ones before it have
+# rounded, nobody knows by how much. The versions lie 3e-14 apart.
+APART = 1e-10
 
 
 STEPS = 100
@@ -92,13 +97,13 @@ def curve(version: Version, run: Run) -> list[float]:
 
 @check("language_model", "each other", RUNS)
 def a_hundred_steps_have_the_same_losses(trial: Trial) -> None:
-    """In float64, from the same weights on the same batches, to 1e-10."""
+    """In float64, from the same weights on the same batches."""
     found, others = (
         curve(trial.version, trial.case),
         curve(trial.other, trial.case),
     )
     expected = np.asarray(others)
-    trial.within("losses", np.asarray(found), expected, 1e-10 * expected)
+    trial.within("losses", np.asarray(found), expected, APART * expected)
     assert found[-1] < found[0], "nothing is learned"
 
 

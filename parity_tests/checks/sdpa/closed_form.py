@@ -135,7 +135,11 @@ def no_keys_have_a_log_sum_exp_of_minus_infinity(trial: Trial) -> None:
 
 @check("sdpa", "closed form", (1, 3))
 def a_million_keys_that_are_the_same(trial: Trial) -> None:
-    """Their value comes out, to 1 part in 10¹², in float64."""
+    """Their value comes out, to 1 part in 10¹², in float64.
+
+    Chosen, not derived: a million roundings one after the other may be
+    10⁻¹⁰. Both libraries sum in pairs or blocks, and must not stop doing so.
+    """
     query, key = np.ones((1, 1)), np.full((10**6, 1), 0.5)
     value = np.full((10**6, trial.case), 0.1)
     got = trial.call(ATTENTION, query, key, value)
