@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arguments import check_arguments_backward, heads, scores_shape
+from .arguments import Options, check_arguments_backward, heads, scores_shape
 from .arrays import Array, Mask, cast, is_boolean
 from .broadcasting import broadcast_backward
 from .flash import (
@@ -555,7 +555,7 @@ def flash_attention_backward(
     zero = np.zeros((), query.dtype)
     output = np.broadcast_to(zero, (*shape, value.shape[-1]))
     like = Partial(output, np.reshape(rows, shape))
-    check_arguments_backward(d_output, d_log_sum_exp, like, 0.0, None)
+    check_arguments_backward(d_output, d_log_sum_exp, like, Options())
     d_output = np.reshape(d_output, (*rows.shape, value.shape[-1]))
     d_lse = rows if d_log_sum_exp is None else d_log_sum_exp
     parts = backward(whole, d_output, np.reshape(d_lse, rows.shape))

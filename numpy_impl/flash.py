@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arguments import (
+    Options,
     check_arguments,
     check_arguments_backward,
     heads,
@@ -123,19 +124,15 @@ def make_visibility(
     align: str,
 ) -> Visibility:
     """Check every argument; return what the tiles need of them."""
-    check_arguments(
-        query,
-        key,
-        value,
+    options = Options(
         attn_mask,
-        0.0,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        None,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        soft_cap=soft_cap,
     )
+    check_arguments(query, key, value, options)
     shift = first_position(query.shape[-2], key.shape[-2], align)
     left, right = (
         None if radius == -1 else int(radius) for radius in window or (-1, -1)
@@ -333,7 +330,7 @@ def flash_attention_backward(
     )
     forward = flash_forward(query, key, value, sight)
     like = Partial(cast(forward.output, query), forward.log_sum_exp)
-    check_arguments_backward(d_output, d_log_sum_exp, like, 0.0, None)
+    check_arguments_backward(d_output, d_log_sum_exp, like, Options())
     inner = row_sums(d_output, forward.output, d_log_sum_exp)
     gradients = flash_backward(
         d_output, inner, forward, query, key, value, sight

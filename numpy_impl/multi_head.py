@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .arguments import Options
 from .arrays import Array, Mask
 from .broadcasting import broadcast_backward
 from .sdpa import (
@@ -91,6 +92,14 @@ class MultiHeadAttention:
         value = split_heads(project(source, self.w_v, self.b_v), self.G)
         return query, key, value
 
+    def options(
+        self, attn_mask: Array | Mask | None, is_causal: bool
+    ) -> Options:
+        """Return the options of the layer's attention."""
+        return Options(
+            attn_mask, is_causal=is_causal, scale=self.scale, enable_gqa=True
+        )
+
     def steps(
         self,
         x: Array,
@@ -99,27 +108,8 @@ class MultiHeadAttention:
         is_causal: bool = False,
     ) -> Steps:
         """Return every step of the heads, the weights (..., H, L, S) too."""
-        query, key, value = self.project(x, context)
-        return self.attend(query, key, value, attn_mask, is_causal)
-
-    def attend(
-        self,
-        query: Array,
-        key: Array,
-        value: Array,
-        attn_mask: Array | Mask | None = None,
-        is_causal: bool = False,
-    ) -> Steps:
-        """Return every step of the heads, from what `project` returns."""
-        return attention_steps(
-            query,
-            key,
-            value,
-            attn_mask,
-            is_causal=is_causal,
-            scale=self.scale,
-            enable_gqa=True,
-        )
+        options = self.options(attn_mask, is_causal)
+        return attention_steps(*self.project(x, context), options)
 
     def __call__(
         self,
@@ -182,19 +172,15 @@ def multi_head_attention_backward(
     projections, whose sum x receives if it was used for all.
     """
     query, key, value = layer.project(x, context)
-    steps = layer.attend(query, key, value, attn_mask, is_causal)
+    options = layer.options(attn_mask, is_causal)
+    steps = attention_steps(query, key, value, options)
     merged = merge_heads(steps.output)
     d_merged, w_o, b_o = project_backward(
         d_output, merged, layer.w_o, layer.b_o
     )
+    d_heads = split_heads(d_merged, layer.H)
     gradients = attention_steps_backward(
-        split_heads(d_merged, layer.H),
-        steps,
-        query,
-        key,
-        value,
-        attn_mask,
-        scale=layer.scale,
+        d_heads, steps, query, key, value, options
     )
     source = x if context is None else context
     d_query, d_key, d_value = (

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arguments import check_arguments_backward
+from .arguments import Options, check_arguments_backward
 from .arrays import Array, cast
 from .flash import (
     FlashGradients,
@@ -162,7 +162,7 @@ def ring_attention_backward(
         d_output = d_outputs[rank]
         d_lse = None if d_log_sum_exps is None else d_log_sum_exps[rank]
         like = Partial(cast(part.output, shards[rank].query), part.log_sum_exp)
-        check_arguments_backward(d_output, d_lse, like, 0.0, None)
+        check_arguments_backward(d_output, d_lse, like, Options())
         inner.append(row_sums(d_output, part.output, d_lse))
     return ring_backward(d_outputs, inner, results, shards, sight)
 

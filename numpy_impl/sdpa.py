@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arguments import (
+    Options,
     check_arguments,
     check_arguments_backward,
     heads,
@@ -107,10 +108,7 @@ def scaled_dot_product_attention(
         TypeError: an argument is of the wrong kind, or the dtypes differ.
         ValueError: a shape does not fit, or a number is out of range.
     """
-    steps = attention_steps(
-        query,
-        key,
-        value,
+    options = Options(
         attn_mask,
         dropout_p,
         is_causal,
@@ -120,56 +118,29 @@ def scaled_dot_product_attention(
         soft_cap,
         dropout_mask,
     )
-    return steps.output
+    return attention_steps(query, key, value, options).output
 
 
 def attention_steps(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | Mask | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window: tuple[int, int] | None = None,
-    soft_cap: float | None = None,
-    dropout_mask: Mask | None = None,
+    query: Array, key: Array, value: Array, options: Options = Options()
 ) -> Steps:
     """Return every step of scaled_dot_product_attention.
 
-    The arguments are the same, and so is what is raised.
+    The arguments are described there; the options come as one record.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or the dtypes differ.
+        ValueError: a shape does not fit, or a number is out of range.
     """
-    check_arguments(
-        query,
-        key,
-        value,
-        attn_mask,
-        dropout_p,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        dropout_mask,
-    )
+    check_arguments(query, key, value, options)
     given = query
-    shape = scores_shape(query, key, value)
-    query, key, value = (upcast(array) for array in (query, key, value))
-    key, value = (repeat_heads(a, heads(query)) for a in (key, value))
-    # A batch that key or value alone has is query's from here on.
-    query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
-    scores = scaled_scores(query, key, scale)
-    capped_scores = cap_scores(scores, soft_cap)
-    allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
-    masked_scores = apply_mask(capped_scores, attn_mask, allowed)
+    query, key, value = aligned(query, key, value)
+    scores = scaled_scores(query, key, options.scale)
+    capped_scores = cap_scores(scores, options.soft_cap)
+    allowed = allowed_keys(query.shape[-2], key.shape[-2], options)
+    masked_scores = apply_mask(capped_scores, options.attn_mask, allowed)
     weights = softmax(masked_scores)
-    dropped_weights = weights
-    if dropout_p > 0 and dropout_mask is None:
-        dropout_mask = draw_dropout_mask(shape, float(dropout_p))
-    if dropout_mask is not None:
-        dropout_mask = to_device_of(dropout_mask, weights)
-        dropped_weights = dropout(weights, float(dropout_p), dropout_mask)
+    dropped_weights = drop_weights(weights, options)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
@@ -180,6 +151,22 @@ def attention_steps(
         dropped_weights,
         output,
     )
+
+
+def aligned(
+    query: Array, key: Array, value: Array
+) -> tuple[Array, Array, Array]:
+    """Return the three in the compute dtype, with the same heads.
+
+    query becomes (..., H, L, D) with all leading axes, key (..., H, S, D)
+    and value (..., H, S, E).
+    """
+    shape = scores_shape(query, key, value)
+    query, key, value = (upcast(array) for array in (query, key, value))
+    key, value = (repeat_heads(a, heads(query)) for a in (key, value))
+    # A batch that key or value alone has is query's from here on.
+    query = np.broadcast_to(query, (*shape[:-1], query.shape[-1]))
+    return query, key, value
 
 
 def upcast(array: Array) -> Array:
@@ -245,16 +232,14 @@ def cap_scores(scores: Array, soft_cap: float | None) -> Array:
     return capped
 
 
-def allowed_keys(
-    L: int, S: int, is_causal: bool, window: tuple[int, int] | None
-) -> Mask | None:
+def allowed_keys(L: int, S: int, options: Options) -> Mask | None:
     """Return which keys position alone allows, (L, S); None is all."""
     masks = []
-    if is_causal:
+    if options.is_causal:
         masks.append(causal_mask(L, S))
-    if window is not None:
+    if options.window is not None:
         # No radius beyond L + S sees more, and it may be too large to add.
-        left, right = (int(min(radius, L + S)) for radius in window)
+        left, right = (int(min(radius, L + S)) for radius in options.window)
         masks.append(window_mask(L, S, left, right))
     return combine_masks(*masks) if masks else None
 
@@ -274,6 +259,17 @@ def apply_mask(
     if allowed is not None:
         scores = mask_scores(scores, to_device_of(allowed, scores))
     return scores
+
+
+def drop_weights(weights: Array, options: Options) -> Array:
+    """Return the weights after dropout; a mask that is not given is drawn."""
+    dropout_p, dropout_mask = float(options.dropout_p), options.dropout_mask
+    if dropout_mask is None and dropout_p == 0:
+        return weights
+    if dropout_mask is None:
+        dropout_mask = draw_dropout_mask(weights.shape, dropout_p)
+    dropout_mask = to_device_of(dropout_mask, weights)
+    return dropout(weights, dropout_p, dropout_mask)
 
 
 class Gradients(NamedTuple):
@@ -297,51 +293,25 @@ def scaled_dot_product_attention_backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | Mask | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window: tuple[int, int] | None = None,
-    soft_cap: float | None = None,
-    dropout_mask: Mask | None = None,
+    options: Options = Options(),
     d_log_sum_exp: Array | None = None,
 ) -> Gradients:
     """Return the gradients of scaled_dot_product_attention.
 
-    d_output is (..., H, L, E) and d_log_sum_exp, if any, (..., H, L): what
-    comes back to the output and to the log-sum-exp of the masked scores.
-    The other arguments are those of the forward pass, and so is what is
-    raised. Dropout needs `dropout_mask`, the same that the forward pass had.
+    d_output is (..., H, L, E) and d_log_sum_exp, if any, (..., H, L): the
+    gradients of the output and of the log-sum-exp of the masked scores. The
+    other arguments are those of `attention_steps`. Dropout needs
+    `dropout_mask`, the same that the forward pass had.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or the dtypes differ.
+        ValueError: a shape does not fit, a number is out of range, or there
+            is dropout without its mask.
     """
-    steps = attention_steps(
-        query,
-        key,
-        value,
-        attn_mask,
-        dropout_p,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        dropout_mask,
-    )
-    check_arguments_backward(
-        d_output, d_log_sum_exp, steps, dropout_p, dropout_mask
-    )
+    steps = attention_steps(query, key, value, options)
+    check_arguments_backward(d_output, d_log_sum_exp, steps, options)
     return attention_steps_backward(
-        d_output,
-        steps,
-        query,
-        key,
-        value,
-        attn_mask,
-        dropout_p,
-        scale,
-        soft_cap,
-        dropout_mask,
-        d_log_sum_exp,
+        d_output, steps, query, key, value, options, d_log_sum_exp
     )
 
 
@@ -351,11 +321,7 @@ def attention_steps_backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | Mask | None = None,
-    dropout_p: float = 0.0,
-    scale: float | None = None,
-    soft_cap: float | None = None,
-    dropout_mask: Mask | None = None,
+    options: Options = Options(),
     d_log_sum_exp: Array | None = None,
 ) -> Gradients:
     """Return the gradients, given the steps of the forward pass.
@@ -380,21 +346,25 @@ def attention_steps_backward(
     d_weights, d_value = weighted_sum_backward(
         upcast(d_output), steps.dropped_weights, repeat_heads(wide_value, H)
     )
-    if dropout_mask is not None:
-        d_weights = dropout_backward(d_weights, float(dropout_p), dropout_mask)
+    if options.dropout_mask is not None:
+        d_weights = dropout_backward(
+            d_weights, float(options.dropout_p), options.dropout_mask
+        )
     d_masked = softmax_backward(d_weights, steps.weights)
     if d_log_sum_exp is not None:
         d_lse = upcast(d_log_sum_exp)
         d_masked = d_masked + log_sum_exp_backward(d_lse, steps.weights)
-    d_mask = None
+    attn_mask, d_mask = options.attn_mask, None
     if attn_mask is not None and not is_boolean(attn_mask):
         d_mask = cast(broadcast_backward(d_masked, attn_mask.shape), attn_mask)
-    d_scores = cap_scores_backward(d_masked, steps.capped_scores, soft_cap)
+    d_scores = cap_scores_backward(
+        d_masked, steps.capped_scores, options.soft_cap
+    )
     d_query, d_key = attention_scores_backward(
         d_scores,
         wide_query,
         repeat_heads(wide_key, H),
-        scale_of(query, scale),
+        scale_of(query, options.scale),
     )
     return Gradients(
         d_weights,

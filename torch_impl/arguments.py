@@ -9,45 +9,59 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
-from .arrays import float_range, is_array, is_boolean, is_floating
+from .arrays import (
+    Array,
+    Mask,
+    float_range,
+    is_array,
+    is_boolean,
+    is_floating,
+)
 from .broadcasting import broadcast_shape
 
 
+class Options(NamedTuple):
+    """What attention is told beside query, key and value.
+
+    The names and defaults are those of `scaled_dot_product_attention`, which
+    says what each of them does.
+    """
+
+    attn_mask: Array | Mask | None = None
+    dropout_p: float = 0.0
+    is_causal: bool = False
+    scale: float | None = None
+    enable_gqa: bool = False
+    window: tuple[int, int] | None = None
+    soft_cap: float | None = None
+    dropout_mask: Mask | None = None
+
+
 def check_arguments(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
-    dropout_p: Any,
-    is_causal: Any,
-    scale: Any,
-    enable_gqa: Any,
-    window: Any,
-    soft_cap: Any,
-    dropout_mask: Any,
+    query: Any, key: Any, value: Any, options: Options
 ) -> None:
     """Check every argument of scaled_dot_product_attention.
 
     Raises TypeError or ValueError for the first that is not as expected.
     """
     check_kinds(query, key, value)
-    check_flag("is_causal", is_causal)
-    check_flag("enable_gqa", enable_gqa)
-    check_shapes(query, key, value, enable_gqa)
+    check_flag("is_causal", options.is_causal)
+    check_flag("enable_gqa", options.enable_gqa)
+    check_shapes(query, key, value, options.enable_gqa)
     shape = scores_shape(query, key, value)
-    if attn_mask is not None:
-        check_mask(attn_mask, shape)
-    if dropout_mask is not None:
-        check_dropout_mask(dropout_mask, shape)
-    check_dropout(dropout_p)
-    if scale is not None:
-        check_scale(scale, query)
-    if window is not None:
-        check_window(window)
-    if soft_cap is not None:
-        check_soft_cap(soft_cap, query)
+    if options.attn_mask is not None:
+        check_mask(options.attn_mask, shape)
+    if options.dropout_mask is not None:
+        check_dropout_mask(options.dropout_mask, shape)
+    check_dropout(options.dropout_p)
+    if options.scale is not None:
+        check_scale(options.scale, query)
+    if options.window is not None:
+        check_window(options.window)
+    if options.soft_cap is not None:
+        check_soft_cap(options.soft_cap, query)
 
 
 def check_kinds(query: Any, key: Any, value: Any) -> None:

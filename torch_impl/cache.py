@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import torch
 
+from .arguments import Options
 from .arrays import Array, cast, to_device_of
 from .masks import causal_mask
 from .merge import Partial, merge
@@ -64,13 +65,16 @@ def merged_attention(
     """
     new_query, new_key, new_value = map(upcast, (query, key, value))
     present = attention_steps(
-        new_query, new_key, new_value, is_causal=True, enable_gqa=True
+        new_query,
+        new_key,
+        new_value,
+        Options(is_causal=True, enable_gqa=True),
     )
     result = Partial(present.output, present.log_sum_exp)
     if cache.key is not None and cache.value is not None:
         past_key, past_value = upcast(cache.key), upcast(cache.value)
         past = attention_steps(
-            new_query, past_key, past_value, enable_gqa=True
+            new_query, past_key, past_value, Options(enable_gqa=True)
         )
         result = merge(Partial(past.output, past.log_sum_exp), result)
     cache.append(key, value)

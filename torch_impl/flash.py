@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import torch
 
 from .arguments import (
+    Options,
     check_arguments,
     heads,
     scores_shape,
@@ -123,19 +124,15 @@ def make_visibility(
     align: str,
 ) -> Visibility:
     """Check every argument; return what the tiles need of them."""
-    check_arguments(
-        query,
-        key,
-        value,
+    options = Options(
         attn_mask,
-        0.0,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        None,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        soft_cap=soft_cap,
     )
+    check_arguments(query, key, value, options)
     shift = first_position(query.shape[-2], key.shape[-2], align)
     if attn_mask is not None and attn_mask.requires_grad:
         raise ValueError(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from .arguments import Options
 from .arrays import Array, Mask
 from .sdpa import Steps, attention_steps
 
@@ -86,6 +87,14 @@ class MultiHeadAttention(nn.Module):
         value = split_heads(project(source, self.w_v, self.b_v), self.G)
         return query, key, value
 
+    def options(
+        self, attn_mask: Array | Mask | None, is_causal: bool
+    ) -> Options:
+        """Return the options of the layer's attention."""
+        return Options(
+            attn_mask, is_causal=is_causal, scale=self.scale, enable_gqa=True
+        )
+
     def steps(
         self,
         x: Array,
@@ -94,27 +103,8 @@ class MultiHeadAttention(nn.Module):
         is_causal: bool = False,
     ) -> Steps:
         """Return every step of the heads, the weights (..., H, L, S) too."""
-        query, key, value = self.project(x, context)
-        return self.attend(query, key, value, attn_mask, is_causal)
-
-    def attend(
-        self,
-        query: Array,
-        key: Array,
-        value: Array,
-        attn_mask: Array | Mask | None = None,
-        is_causal: bool = False,
-    ) -> Steps:
-        """Return every step of the heads, from what `project` returns."""
-        return attention_steps(
-            query,
-            key,
-            value,
-            attn_mask,
-            is_causal=is_causal,
-            scale=self.scale,
-            enable_gqa=True,
-        )
+        options = self.options(attn_mask, is_causal)
+        return attention_steps(*self.project(x, context), options)
 
     def forward(
         self,

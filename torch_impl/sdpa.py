@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 
-from .arguments import check_arguments, heads, scores_shape
+from .arguments import Options, check_arguments, heads, scores_shape
 from .arrays import (
     Array,
     Mask,
@@ -91,10 +91,7 @@ def scaled_dot_product_attention(
         TypeError: an argument is of the wrong kind, or the dtypes differ.
         ValueError: a shape does not fit, or a number is out of range.
     """
-    steps = attention_steps(
-        query,
-        key,
-        value,
+    options = Options(
         attn_mask,
         dropout_p,
         is_causal,
@@ -104,56 +101,29 @@ def scaled_dot_product_attention(
         soft_cap,
         dropout_mask,
     )
-    return steps.output
+    return attention_steps(query, key, value, options).output
 
 
 def attention_steps(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | Mask | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window: tuple[int, int] | None = None,
-    soft_cap: float | None = None,
-    dropout_mask: Mask | None = None,
+    query: Array, key: Array, value: Array, options: Options = Options()
 ) -> Steps:
     """Return every step of scaled_dot_product_attention.
 
-    The arguments are the same, and so is what is raised.
+    The arguments are described there; the options come as one record.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or the dtypes differ.
+        ValueError: a shape does not fit, or a number is out of range.
     """
-    check_arguments(
-        query,
-        key,
-        value,
-        attn_mask,
-        dropout_p,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        dropout_mask,
-    )
+    check_arguments(query, key, value, options)
     given = query
-    shape = scores_shape(query, key, value)
-    query, key, value = (upcast(array) for array in (query, key, value))
-    key, value = (repeat_heads(a, heads(query)) for a in (key, value))
-    # A batch that key or value alone has is query's from here on.
-    query = query.expand((*shape[:-1], query.shape[-1]))
-    scores = scaled_scores(query, key, scale)
-    capped_scores = cap_scores(scores, soft_cap)
-    allowed = allowed_keys(shape[-2], shape[-1], is_causal, window)
-    masked_scores = apply_mask(capped_scores, attn_mask, allowed)
+    query, key, value = aligned(query, key, value)
+    scores = scaled_scores(query, key, options.scale)
+    capped_scores = cap_scores(scores, options.soft_cap)
+    allowed = allowed_keys(query.shape[-2], key.shape[-2], options)
+    masked_scores = apply_mask(capped_scores, options.attn_mask, allowed)
     weights = softmax(masked_scores)
-    dropped_weights = weights
-    if dropout_p > 0 and dropout_mask is None:
-        dropout_mask = draw_dropout_mask(shape, float(dropout_p))
-    if dropout_mask is not None:
-        dropout_mask = to_device_of(dropout_mask, weights)
-        dropped_weights = dropout(weights, float(dropout_p), dropout_mask)
+    dropped_weights = drop_weights(weights, options)
     output = cast(tiled_sum(dropped_weights, value), given)
     return Steps(
         scores,
@@ -164,6 +134,22 @@ def attention_steps(
         dropped_weights,
         output,
     )
+
+
+def aligned(
+    query: Array, key: Array, value: Array
+) -> tuple[Array, Array, Array]:
+    """Return the three in the compute dtype, with the same heads.
+
+    query becomes (..., H, L, D) with all leading axes, key (..., H, S, D)
+    and value (..., H, S, E).
+    """
+    shape = scores_shape(query, key, value)
+    query, key, value = (upcast(array) for array in (query, key, value))
+    key, value = (repeat_heads(a, heads(query)) for a in (key, value))
+    # A batch that key or value alone has is query's from here on.
+    query = torch.broadcast_to(query, (*shape[:-1], query.shape[-1]))
+    return query, key, value
 
 
 def upcast(array: Array) -> Array:
@@ -229,16 +215,14 @@ def cap_scores(scores: Array, soft_cap: float | None) -> Array:
     return capped
 
 
-def allowed_keys(
-    L: int, S: int, is_causal: bool, window: tuple[int, int] | None
-) -> Mask | None:
+def allowed_keys(L: int, S: int, options: Options) -> Mask | None:
     """Return which keys position alone allows, (L, S); None is all."""
     masks = []
-    if is_causal:
+    if options.is_causal:
         masks.append(causal_mask(L, S))
-    if window is not None:
+    if options.window is not None:
         # No radius beyond L + S sees more, and it may be too large to add.
-        left, right = (int(min(radius, L + S)) for radius in window)
+        left, right = (int(min(radius, L + S)) for radius in options.window)
         masks.append(window_mask(L, S, left, right))
     return combine_masks(*masks) if masks else None
 
@@ -258,3 +242,14 @@ def apply_mask(
     if allowed is not None:
         scores = mask_scores(scores, to_device_of(allowed, scores))
     return scores
+
+
+def drop_weights(weights: Array, options: Options) -> Array:
+    """Return the weights after dropout; a mask that is not given is drawn."""
+    dropout_p, dropout_mask = float(options.dropout_p), options.dropout_mask
+    if dropout_mask is None and dropout_p == 0:
+        return weights
+    if dropout_mask is None:
+        dropout_mask = draw_dropout_mask(weights.shape, dropout_p)
+    dropout_mask = to_device_of(dropout_mask, weights)
+    return dropout(weights, dropout_p, dropout_mask)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import gmpy2
 import numpy as np
+
+from numpy_impl.arguments import Options
 
 from .draw import Array, Drawn, Shape, filled, rounded
 
@@ -79,14 +81,7 @@ class Inputs:
     query: Array
     key: Array
     value: Array
-    attn_mask: Array | None
-    dropout_p: float
-    is_causal: bool
-    scale: float | None
-    enable_gqa: bool
-    window: tuple[int, int] | None
-    soft_cap: float | None
-    dropout_mask: Array | None
+    options: Options
     d_output: Array
     d_log_sum_exp: Array
     batch: Shape
@@ -114,32 +109,32 @@ class Inputs:
 
     def exact_scale(self) -> Any:
         """Return the scale in high precision."""
-        if self.scale is not None:
-            return gmpy2.mpfr(self.scale)
+        if self.options.scale is not None:
+            return gmpy2.mpfr(self.options.scale)
         width = self.query.shape[-1]
         return 1 / gmpy2.sqrt(width) if width else gmpy2.mpfr(1)
 
     def exact_growth(self) -> Any:
         """Return what a kept weight is multiplied by."""
-        return 1 / (1 - gmpy2.mpfr(self.dropout_p))
+        return 1 / (1 - gmpy2.mpfr(self.options.dropout_p))
 
     def keeps(self, index: Sequence[int]) -> bool:
         """Return whether dropout keeps a weight: (..., h, i, j)."""
-        if self.dropout_p == 1:
+        if self.options.dropout_p == 1:
             return False
-        if self.dropout_mask is None:
+        if self.options.dropout_mask is None:
             return True
-        own = index[len(index) - self.dropout_mask.ndim :]
-        place = zip(own, self.dropout_mask.shape, strict=True)
+        own = index[len(index) - self.options.dropout_mask.ndim :]
+        place = zip(own, self.options.dropout_mask.shape, strict=True)
         return bool(
-            self.dropout_mask[tuple(0 if n == 1 else i for i, n in place)]
+            self.options.dropout_mask[
+                tuple(0 if n == 1 else i for i, n in place)
+            ]
         )
 
-    def options(self) -> dict[str, Any]:
-        """Return the arguments besides query, key and value."""
-        names = ("attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa")
-        more = ("window", "soft_cap", "dropout_mask")
-        return {name: getattr(self, name) for name in (*names, *more)}
+    def with_options(self, **changes: Any) -> Inputs:
+        """Return the same arrays with other options."""
+        return replace(self, options=self.options._replace(**changes))
 
 
 @cache
@@ -175,20 +170,23 @@ def build(case: Case) -> Inputs:
     for array in (query, key, value, attn_mask, dropout_mask, d_output):
         if array is not None:
             array.flags.writeable = False
+    options = Options(
+        attn_mask,
+        case.dropout_p,
+        case.is_causal,
+        case.scale,
+        case.enable_gqa,
+        case.window,
+        case.soft_cap,
+        dropout_mask,
+    )
     return Inputs(
         query=query,
         key=key,
         value=value,
-        attn_mask=attn_mask,
-        dropout_mask=dropout_mask,
+        options=options,
         d_output=d_output,
         d_log_sum_exp=d_log_sum_exp,
-        dropout_p=case.dropout_p,
-        is_causal=case.is_causal,
-        scale=case.scale,
-        enable_gqa=case.enable_gqa,
-        window=case.window,
-        soft_cap=case.soft_cap,
         batch=tuple(batch),
         heads=heads,
     )

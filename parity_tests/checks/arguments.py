@@ -157,7 +157,7 @@ def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
         own = {n: a.to("meta") for n, a in own.items()}
         if trial.case == "a mask":
             options["attn_mask"] = options["attn_mask"].to("meta")
-    steps = trial.version.function(STEPS)(**own, **options)
+    steps = trial.version.ask(STEPS, **own, **options)
     for name, step in steps._asdict().items():
         wide = (
             own["value"].shape[-1:]
@@ -195,10 +195,18 @@ def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
 
 @check("arguments", "SDPA", PATHS)
 def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
-    """As torch's documentation has them; three more stand at the end."""
-    found = inspect.signature(trial.version.function(trial.case)).parameters
+    """As torch's documentation has them; three more stand at the end.
+
+    The steps take those after query, key and value as one record.
+    """
+    function = trial.version.function(trial.case)
+    if trial.case == STEPS:
+        function = trial.version.function("arguments.Options")
+    found = inspect.signature(function).parameters
     empty = inspect.Parameter.empty
-    expected: dict[str, Any] = dict.fromkeys(("query", "key", "value"), empty)
+    expected: dict[str, Any] = {}
+    if trial.case == ATTENTION:
+        expected |= dict.fromkeys(("query", "key", "value"), empty)
     expected |= {"attn_mask": None, "dropout_p": 0.0, "is_causal": False}
     expected |= {"scale": None, "enable_gqa": False}
     expected |= dict.fromkeys(("window", "soft_cap", "dropout_mask"))

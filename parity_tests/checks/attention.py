@@ -30,8 +30,8 @@ SIMPLE = [case for case in CASES if plain(case) and case.gradient]
 def arrays(trial: Trial) -> tuple[Any, ...]:
     """Return query, key, value and the mask of a case, or None."""
     inputs = build(trial.case)
-    mask = inputs.attn_mask
-    if inputs.is_causal:
+    mask: Any = inputs.options.attn_mask
+    if inputs.options.is_causal:
         rows, keys = np.arange(inputs.L)[:, None], np.arange(inputs.S)
         causal = keys <= rows
         mask = causal if mask is None else mask & causal

@@ -138,7 +138,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
             found = version.function(PATH)(*own, **options)
             there = len(counted)
             if version.by_hand:
-                version.function(f"{PATH}_backward")(d, *own, **options)
+                version.ask(f"{PATH}_backward", d, *own, **options)
             else:
                 found.output.backward(d)
     finally:

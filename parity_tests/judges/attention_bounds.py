@@ -68,13 +68,13 @@ def seen(inputs: Inputs) -> Any:
     i = np.arange(inputs.L)[:, None]
     j = np.arange(inputs.S)
     allowed = np.ones((inputs.L, inputs.S), dtype=bool)
-    if inputs.is_causal:
+    if inputs.options.is_causal:
         allowed = allowed & (j <= i)
-    if inputs.window is not None:
-        left, right = inputs.window
+    if inputs.options.window is not None:
+        left, right = inputs.options.window
         allowed = allowed & ((left == -1) | (j >= i - left))
         allowed = allowed & ((right == -1) | (j <= i + right))
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is None:
         return allowed
     return allowed & (mask if mask.dtype == bool else ~np.isneginf(mask))
@@ -89,7 +89,7 @@ def attention(inputs: Inputs, given: str) -> Attention:
     """
     dtype = computation_dtype(given)
     width = inputs.query.shape[-1]
-    scale = inputs.scale
+    scale = inputs.options.scale
     if scale is None:
         scale = 1 / math.sqrt(width) if width else 1.0
     query, key = exact(inputs.query), repeated(inputs.key, inputs)
@@ -101,13 +101,13 @@ def attention(inputs: Inputs, given: str) -> Attention:
     lost = format_of(dtype).smallest * (sides + width)
     scores = Bounded(dots, gamma(width + 4, dtype) * greatest + lost)
     capped = scores
-    if inputs.soft_cap is not None:
-        cap = inputs.soft_cap
+    if inputs.options.soft_cap is not None:
+        cap = inputs.options.soft_cap
         tanh = np.tanh(scores.value / cap)
         rounding = gamma(2 * FUNCTION_ULPS + 3, dtype) * np.abs(tanh) * cap
         capped = Bounded(cap * tanh, scores.error + rounding)
     biased = capped
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is not None and mask.dtype != bool:
         finite = np.where(np.isneginf(mask), 0.0, mask)
         biased = add(capped, times(exact(finite), 1.0, dtype), dtype)
@@ -132,11 +132,13 @@ def attention(inputs: Inputs, given: str) -> Attention:
 
 def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
     """Bound what dropout makes of weights or of their gradient."""
-    if inputs.dropout_mask is None:
+    if inputs.options.dropout_mask is None:
         return a
-    if inputs.dropout_p == 1:
+    if inputs.options.dropout_p == 1:
         return Bounded(a.value * 0.0, a.error * 0.0)
-    growth = np.where(inputs.dropout_mask, 1 / (1 - inputs.dropout_p), 0.0)
+    growth = np.where(
+        inputs.options.dropout_mask, 1 / (1 - inputs.options.dropout_p), 0.0
+    )
     return multiply(a, exact(growth), dtype, roundings=3)
 
 
@@ -161,10 +163,10 @@ def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
     dS = add(dS, multiply(P, lse, dtype, roundings=4), dtype)
     found = {"weights": dP, "scores": dS}
     d_raw = dS
-    if inputs.soft_cap is not None:
+    if inputs.options.soft_cap is not None:
         capped = steps["capped_scores"]
-        tanh = capped.value / inputs.soft_cap
-        error = capped.error / inputs.soft_cap
+        tanh = capped.value / inputs.options.soft_cap
+        error = capped.error / inputs.options.soft_cap
         slope = Bounded(1 - tanh**2, 2 * error + gamma(8, dtype))
         d_raw = multiply(dS, slope, dtype, roundings=4)
     d_query = matmul(d_raw, forward.key, dtype)
@@ -176,7 +178,7 @@ def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
         shape = getattr(inputs, name).shape
         own = in_groups(found[name], inputs, shape, dtype)
         found[name] = rounded_to(summed_to(own, shape, dtype), given)
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is not None and mask.dtype != bool:
         own = summed_to(dS, mask.shape, dtype)
         found["attn_mask"] = rounded_to(own, given)

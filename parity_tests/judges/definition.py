@@ -120,13 +120,13 @@ def read_by(h: int, H: int, array: NDArray[Any]) -> int:
 def sees(inputs: Inputs, index: Sequence[int]) -> bool:
     """Return whether the query may look at the key: (..., h, i, j)."""
     i, j = index[-2:]
-    if inputs.is_causal and j > i:
+    if inputs.options.is_causal and j > i:
         return False
-    if inputs.window is not None:
-        left, right = inputs.window
+    if inputs.options.window is not None:
+        left, right = inputs.options.window
         if (left != -1 and j < i - left) or (right != -1 and j > i + right):
             return False
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is None:
         return True
     entry = at(mask, index)
@@ -163,8 +163,8 @@ def attend(
         dot = total(products or [make(ZERO)])
         scores.append(dot * inputs.exact_scale())
     capped = scores
-    if inputs.soft_cap is not None:
-        cap = gmpy2.mpfr(float(inputs.soft_cap))
+    if inputs.options.soft_cap is not None:
+        cap = gmpy2.mpfr(float(inputs.options.soft_cap))
         capped = [tanh(score * (1 / cap)) * cap for score in scores]
     masked: list[Any] = [None] * S
     for j in range(S):
@@ -221,7 +221,7 @@ def tensors(inputs: Inputs, make: Make) -> dict[str, Numbers]:
         "key": inputs.key,
         "value": inputs.value,
     }
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is not None and mask.dtype != bool:
         arrays["attn_mask"] = mask
     return {name: numbers(array, make) for name, array in arrays.items()}

@@ -136,8 +136,10 @@ def long_as_sdpa(trial: Trial, module: str = MODULE) -> None:
     d = version.array(inputs.d_output)
     if version.by_hand:
         result = version.function(path)(**arrays, is_causal=trial.case)
-        back = version.function(f"{path}_backward")
-        found = version.numpy(back(d, **arrays, is_causal=trial.case))
+        back = f"{path}_backward"
+        found = version.numpy(
+            version.ask(back, d, **arrays, is_causal=trial.case)
+        )
     else:
         for leaf in arrays.values():
             leaf.requires_grad_()

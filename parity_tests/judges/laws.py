@@ -60,7 +60,7 @@ def steps_and_errors(
 
 def full_mask(inputs: Inputs) -> NDArray[Any]:
     """Return all that forbids a key as one mask, (..., H, L, S)."""
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     shape = (*inputs.d_log_sum_exp.shape, inputs.S)
     allowed = np.broadcast_to(attention_bounds.seen(inputs), shape)
     if mask is None or mask.dtype == bool:
@@ -72,7 +72,7 @@ def full_mask(inputs: Inputs) -> NDArray[Any]:
 def explicit(inputs: Inputs) -> Inputs:
     """Return inputs with their full mask in place of all options."""
     full = full_mask(inputs)
-    return replace(inputs, attn_mask=full, is_causal=False, window=None)
+    return inputs.with_options(attn_mask=full, is_causal=False, window=None)
 
 
 def rows_of_weights_sum_to_one(
@@ -126,9 +126,10 @@ def a_constant_added_to_a_row_changes_nothing(
     # To thousandths of two: the constants are added without rounding.
     kind = attention_bounds.computation_dtype(dtype)
     bias = (np.round(bias * 1024) / 1024).astype(kind)
-    one = replace(explicit(inputs), attn_mask=bias)
+    one = explicit(inputs).with_options(attn_mask=bias)
     constants = np.arange(inputs.L)[:, None] % 5 - 2.0
-    other = replace(one, attn_mask=(bias + constants).astype(bias.dtype))
+    added = (bias + constants).astype(bias.dtype)
+    other = one.with_options(attn_mask=added)
     same_up_to(trial, one, other, dtype, ("weights", "output"))
     steps, errors = steps_and_errors(trial, one, dtype)
     others, more = steps_and_errors(trial, other, dtype)
@@ -166,14 +167,12 @@ def permuting_keys_with_values_changes_nothing(
     """The output stays, and the weights follow their keys."""
     one = explicit(inputs)
     order = np.random.default_rng(inputs.S).permutation(inputs.S)
+    kept = one.options.dropout_mask
     other = replace(
-        one,
-        key=one.key[..., order, :],
-        value=one.value[..., order, :],
+        one, key=one.key[..., order, :], value=one.value[..., order, :]
+    ).with_options(
         attn_mask=full_mask(inputs)[..., order],
-        dropout_mask=None
-        if one.dropout_mask is None
-        else one.dropout_mask[..., order],
+        dropout_mask=None if kept is None else kept[..., order],
     )
     inverse = np.argsort(order)
 
@@ -197,7 +196,7 @@ def what_follows_does_not_matter_to_a_causal_row(
 ) -> None:
     """With other keys and values from the middle on, the first rows stay."""
     middle = max(1, min(inputs.L, inputs.S) // 2)
-    causal = replace(inputs, is_causal=True)
+    causal = inputs.with_options(is_causal=True)
     key, value = inputs.key.copy(), inputs.value.copy()
     key[..., middle:, :] = key[..., middle:, :][..., ::-1, :] * 2 + 1
     value[..., middle:, :] = value[..., middle:, :] * 2 + 1
@@ -244,8 +243,7 @@ def a_grouped_head_is_the_repeated_one(
         inputs,
         key=np.repeat(inputs.key, times, axis=-3),
         value=np.repeat(inputs.value, times, axis=-3),
-        enable_gqa=False,
-    )
+    ).with_options(enable_gqa=False)
     names = ("scores", "log_sum_exp", "weights", "output")
     same_up_to(trial, inputs, repeated, dtype, names)
 
@@ -257,7 +255,7 @@ def halves_of_the_keys_merge_to_the_whole(
 
     o = Σ exp(lse_t - lse) o_t with lse = log Σ exp(lse_t).
     """
-    if inputs.dropout_p > 0:
+    if inputs.options.dropout_p > 0:
         return
     whole = explicit(inputs)
     middle = inputs.S // 2
@@ -268,8 +266,7 @@ def halves_of_the_keys_merge_to_the_whole(
             whole,
             key=whole.key[..., part, :],
             value=whole.value[..., part, :],
-            attn_mask=full_mask(inputs)[..., part],
-        )
+        ).with_options(attn_mask=full_mask(inputs)[..., part])
         steps, error = steps_and_errors(trial, half, dtype)
         outputs.append(steps["output"].astype(np.float64))
         lses.append(steps["log_sum_exp"].astype(np.float64)[..., None])
@@ -294,7 +291,7 @@ def halves_of_the_keys_merge_to_the_whole(
 
 def each_query_stands_alone(trial: Trial, inputs: Inputs, dtype: str) -> None:
     """One query by itself, with its row of the mask, gives its own row."""
-    if inputs.dropout_p > 0 or inputs.L == 0:
+    if inputs.options.dropout_p > 0 or inputs.L == 0:
         return
     whole = explicit(inputs)
     steps, errors = steps_and_errors(trial, whole, dtype)
@@ -303,10 +300,9 @@ def each_query_stands_alone(trial: Trial, inputs: Inputs, dtype: str) -> None:
         alone = replace(
             whole,
             query=whole.query[..., row, :],
-            attn_mask=full_mask(inputs)[..., row, :],
             d_log_sum_exp=whole.d_log_sum_exp[..., row],
             d_output=whole.d_output[..., row, :],
-        )
+        ).with_options(attn_mask=full_mask(inputs)[..., row, :])
         got, more = steps_and_errors(trial, alone, dtype)
         for name in ("weights", "output"):
             error = more[name] + errors[name][..., row, :]
@@ -318,15 +314,16 @@ def each_batch_stands_alone(trial: Trial, inputs: Inputs, dtype: str) -> None:
     """One element of the batch by itself gives what it gives among others."""
     ranks = {inputs.query.ndim, inputs.key.ndim, inputs.value.ndim}
     sizes = {a.shape[0] for a in (inputs.query, inputs.key, inputs.value)}
-    if ranks != {4} or len(sizes) != 1 or inputs.dropout_p > 0:
+    if ranks != {4} or len(sizes) != 1 or inputs.options.dropout_p > 0:
         return
     whole = explicit(inputs)
     steps, errors = steps_and_errors(trial, whole, dtype)
     for b in range(sizes.pop()):
         one = slice(b, b + 1)
-        arrays = ["query", "key", "value", "attn_mask"]
-        arrays += ["d_output", "d_log_sum_exp"]
-        alone = replace(whole, **{n: getattr(whole, n)[one] for n in arrays})
+        arrays = ("query", "key", "value", "d_output", "d_log_sum_exp")
+        alone = replace(
+            whole, **{n: getattr(whole, n)[one] for n in arrays}
+        ).with_options(attn_mask=full_mask(inputs)[one])
         got, more = steps_and_errors(trial, alone, dtype)
         for name in ("weights", "output"):
             error = more[name] + errors[name][one]
@@ -338,13 +335,13 @@ def a_factor_of_two_moves_freely(
 ) -> None:
     """Twice the query at half the scale is the same; twice the value twice."""
     width = inputs.query.shape[-1]
-    scale = inputs.scale
+    scale = inputs.options.scale
     if scale is None:
         scale = 1 / np.sqrt(width) if width else 1.0
-    whole = replace(inputs, scale=float(scale))
+    whole = inputs.with_options(scale=float(scale))
     doubled = replace(
-        whole, query=inputs.query * 2, scale=scale / 2, value=inputs.value * 2
-    )
+        whole, query=inputs.query * 2, value=inputs.value * 2
+    ).with_options(scale=scale / 2)
 
     def back(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array / 2 if name == "output" else array
@@ -358,11 +355,12 @@ def signs_of_query_and_scale_cancel(
 ) -> None:
     """-query at -scale is the same, to the bit."""
     width = inputs.query.shape[-1]
-    scale = inputs.scale
+    scale = inputs.options.scale
     if scale is None:
         scale = 1 / np.sqrt(width) if width else 1.0
-    one = replace(inputs, scale=float(scale))
-    other = replace(inputs, scale=-float(scale), query=-inputs.query)
+    one = inputs.with_options(scale=float(scale))
+    other = replace(inputs, query=-inputs.query)
+    other = other.with_options(scale=-float(scale))
     steps = living_steps(trial, one, dtype)
     others = living_steps(trial, other, dtype)
     for name in ("scores", "weights", "output"):
@@ -374,13 +372,13 @@ def permuting_heads_permutes_the_output(
 ) -> None:
     """Heads in reverse, in query, key, value and mask, come out in reverse."""
     ranks = {inputs.query.ndim, inputs.key.ndim, inputs.value.ndim}
-    if len(ranks) != 1 or ranks == {2} or inputs.dropout_p > 0:
+    if len(ranks) != 1 or ranks == {2} or inputs.options.dropout_p > 0:
         return
     one = explicit(inputs)
-    arrays = ("query", "key", "value", "attn_mask")
+    arrays = ("query", "key", "value")
     other = replace(
         one, **{n: np.flip(getattr(one, n), axis=-3) for n in arrays}
-    )
+    ).with_options(attn_mask=np.flip(full_mask(inputs), axis=-3))
 
     def back(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return np.flip(array, axis=-3)
@@ -390,15 +388,16 @@ def permuting_heads_permutes_the_output(
 
 def a_cap_bounds_the_scores(trial: Trial, inputs: Inputs, dtype: str) -> None:
     """Softened scores lie within ±cap and keep their sign."""
-    if inputs.soft_cap is None:
+    if inputs.options.soft_cap is None:
         return
     steps = living_steps(trial, inputs, dtype)
     scores, capped = steps["scores"], steps["capped_scores"]
     kind = attention_bounds.computation_dtype(dtype)
-    most = inputs.soft_cap * (1 + bounds.gamma(FUNCTION_ULPS + 1, kind))
+    rounding = bounds.gamma(FUNCTION_ULPS + 1, kind)
+    most = inputs.options.soft_cap * (1 + rounding)
     assert np.all(np.abs(capped) <= most), "too large"
     trial.within("signs", np.sign(capped), np.sign(scores))
-    if np.abs(scores).max(initial=0.0) > 0.1 * inputs.soft_cap:
+    if np.abs(scores).max(initial=0.0) > 0.1 * inputs.options.soft_cap:
         assert np.any(capped != scores), "nothing is capped"
 
 

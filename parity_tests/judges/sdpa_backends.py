@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+from numpy_impl.arguments import Options
+
 from ..cases.recipe import Case, Inputs, build
 from ..cases.table import CASES
 from ..suite.computation import cached
@@ -32,16 +34,8 @@ BACKENDS: dict[str, SDPBackend | None] = {
 }
 
 
-OWN = (
-    "query",
-    "key",
-    "value",
-    "attn_mask",
-    "dropout_p",
-    "is_causal",
-    "scale",
-    "enable_gqa",
-)
+# torch has the first five of the options.
+OWN = ("query", "key", "value", *Options._fields[:5])
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ def gradients(
     names = ("query", "key", "value")
     with tiles(version, module=module, **more):
         if version.by_hand:
-            backward = version.function(f"{path}_backward")
-            result = backward(d_output, **own, d_log_sum_exp=d_lse)
+            back = f"{path}_backward"
+            result = version.ask(back, d_output, **own, d_log_sum_exp=d_lse)
             found: dict[str, Any] = version.numpy(result)
             version.unwritten(
                 path, (inputs.d_output, inputs.key), (d_output, own["key"])

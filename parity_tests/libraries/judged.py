@@ -130,7 +130,7 @@ def asked_of(inputs: Inputs, case: Case) -> Asked:
         raise Lacks("more than four axes")
     batch = np.broadcast_shapes(*(a.shape[:-3] for a in arrays))
     query, key, value = (four_axes(a, batch or (1,)) for a in arrays)
-    mask = inputs.attn_mask
+    mask = inputs.options.attn_mask
     if mask is not None:
         if mask.ndim < 2:
             raise Lacks("masks of fewer than two axes")
@@ -140,10 +140,10 @@ def asked_of(inputs: Inputs, case: Case) -> Asked:
         key,
         value,
         attn_mask=mask,
-        is_causal=inputs.is_causal,
-        scale=inputs.scale,
-        window=inputs.window,
-        soft_cap=inputs.soft_cap,
+        is_causal=inputs.options.is_causal,
+        scale=inputs.options.scale,
+        window=inputs.options.window,
+        soft_cap=inputs.options.soft_cap,
         bfloat16=case.dtype == "bfloat16",
     )
 
@@ -184,14 +184,14 @@ def convention(
 
 def other_masks(inputs: Inputs) -> Iterator[tuple[str, Array]]:
     """Yield what other conventions make of mask and causal, by name."""
-    mask, shape = inputs.attn_mask, (inputs.L, inputs.S)
+    mask, shape = inputs.options.attn_mask, (inputs.L, inputs.S)
     if mask is not None and mask.shape[-1:] == (1,) and inputs.S > 1:
         # As ONNX has it: what the mask is too short for is forbidden.
         first = np.arange(inputs.S) == 0
-        if inputs.is_causal:
+        if inputs.options.is_causal:
             first = first & numpy_impl.masks.causal_mask(*shape)
         yield "a mask of one key is not broadcast", forbidding(mask, first)
-    if inputs.is_causal and inputs.L != inputs.S:
+    if inputs.options.is_causal and inputs.L != inputs.S:
         corner = numpy_impl.masks.causal_mask(*shape, "lower_right")
         yield "the causal corner", forbidding(mask, corner)
 
@@ -210,16 +210,10 @@ def masked_by(inputs: Inputs, mask: Array) -> tuple[Array, Array]:
     query, key, value = (
         a.astype(np.float64) for a in (inputs.query, inputs.key, inputs.value)
     )
-    steps = numpy_impl.sdpa.attention_steps(
-        query,
-        key,
-        value,
-        attn_mask=mask,
-        scale=inputs.scale,
-        enable_gqa=inputs.enable_gqa,
-        window=inputs.window,
-        soft_cap=inputs.soft_cap,
+    options = inputs.options._replace(
+        attn_mask=mask, is_causal=False, dropout_p=0.0, dropout_mask=None
     )
+    steps = numpy_impl.sdpa.attention_steps(query, key, value, options)
     return steps.output, (steps.log_sum_exp > -np.inf)[..., None]
 
 

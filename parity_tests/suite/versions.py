@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
@@ -195,9 +196,25 @@ class Version:
         """Call a function by its module and name."""
         own = [self.array(argument) for argument in arguments]
         named = {name: self.array(x) for name, x in options.items()}
-        result = self.numpy(self.function(path)(*own, **named))
+        result = self.numpy(self.ask(path, *own, **named))
         self.unwritten(path, arguments, own)
         return result
+
+    def ask(self, path: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function with this version's own arrays.
+
+        The options of attention are given one by one, in their order or by
+        name; where a function takes them as a record, here it is made.
+        """
+        function = self.function(path)
+        names = list(inspect.signature(function).parameters)
+        if "options" not in names:
+            return function(*arguments, **named)
+        first = names.index("options")
+        record: Any = self.function("arguments.Options")
+        chosen = {n: named.pop(n) for n in record._fields if n in named}
+        options = record(*arguments[first:], **chosen)
+        return function(*arguments[:first], options=options, **named)
 
     def unwritten(
         self, path: str, given: Sequence[Any], own: Sequence[Any]
@@ -227,13 +244,13 @@ class Version:
     def arguments(self, inputs: Inputs, dtype: str) -> dict[str, Any]:
         """Return the arguments of a case as this version's arrays."""
         named = {"query": inputs.query, "key": inputs.key}
-        named |= {"value": inputs.value, **inputs.options()}
+        named |= {"value": inputs.value, **inputs.options._asdict()}
         return {name: self.array(x, dtype) for name, x in named.items()}
 
     def steps(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
         """Return every step of attention."""
         arguments = self.arguments(inputs, dtype)
-        found: dict[str, Any] = self.numpy(self.function(STEPS)(**arguments))
+        found: dict[str, Any] = self.numpy(self.ask(STEPS, **arguments))
         return found
 
     def gradients(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
@@ -243,14 +260,13 @@ class Version:
         d_lse = self.array(inputs.d_log_sum_exp)
         if self.by_hand:
             path = f"{ATTENTION}_backward"
-            backward = self.function(path)
-            found = backward(d_output, **arguments, d_log_sum_exp=d_lse)
+            found = self.ask(path, d_output, **arguments, d_log_sum_exp=d_lse)
             upstream = (inputs.d_output, inputs.d_log_sum_exp)
             self.unwritten(path, upstream, (d_output, d_lse))
             return present(self.numpy(found))
         leaves = {name: arguments[name] for name in LEAVES}
         recorded([leaf for leaf in leaves.values() if leaf is not None])
-        steps = self.function(STEPS)(**arguments)
+        steps = self.ask(STEPS, **arguments)
         tensors = {"weights": steps.weights, "scores": steps.masked_scores}
         tensors |= {n: t for n, t in leaves.items() if takes_part(t)}
         gradients = torch.autograd.grad(

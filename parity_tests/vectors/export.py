@@ -37,7 +37,7 @@ from ..judges.attention_bounds import gradient_bounds, step_bounds
 
 Array = NDArray[Any]
 FORMAT = 1
-INPUTS = ("query", "key", "value", "attn_mask", "dropout_mask")
+ARRAYS = ("attn_mask", "dropout_mask")
 # Weights and scores of more than this are left out: megabytes each.
 LARGEST_TABLE = 10_000
 UPSTREAM = ("d_output", "d_log_sum_exp")
@@ -113,25 +113,22 @@ def own_version() -> str:
 
 def options(inputs: Inputs) -> dict[str, Any]:
     """Return the options of a case; what is no array."""
-    scale = inputs.scale
-    return {
-        "is_causal": inputs.is_causal,
-        # JSON has no NaN.
-        "scale": "NaN" if scale is not None and math.isnan(scale) else scale,
-        "enable_gqa": inputs.enable_gqa,
-        "window": inputs.window and list(inputs.window),
-        "soft_cap": inputs.soft_cap,
-        "dropout_p": inputs.dropout_p,
-    }
+    named = inputs.options._asdict()
+    found = {name: x for name, x in named.items() if name not in ARRAYS}
+    # JSON has no NaN.
+    if found["scale"] is not None and math.isnan(found["scale"]):
+        found["scale"] = "NaN"
+    return found
 
 
 def tensors(case: Case) -> dict[str, tuple[str, Array]]:
     """Return every array of a case with its dtype, by name."""
     inputs = build(case)
-    names = INPUTS + (UPSTREAM if case.gradient else ())
+    names = ("query", "key", "value") + (UPSTREAM if case.gradient else ())
+    given = {name: getattr(inputs, name) for name in names}
+    given |= {name: getattr(inputs.options, name) for name in ARRAYS}
     found = {}
-    for name in names:
-        array = getattr(inputs, name)
+    for name, array in given.items():
         if array is not None:
             found[name] = coded(array, case.dtype)
     for name, (least, greatest) in results(case).items():

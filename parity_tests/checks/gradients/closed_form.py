@@ -111,7 +111,7 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
     else:
         b = version.array(bias).requires_grad_()
         arrays = [version.array(a) for a in (query, key, value)]
-        steps = version.function(STEPS)(*arrays, b)
+        steps = version.ask(STEPS, *arrays, b)
         steps.masked_scores.retain_grad()
         steps.output.backward(version.array(d))
         got = version.numpy(b.grad)

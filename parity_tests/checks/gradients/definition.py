@@ -24,7 +24,7 @@ def every_gradient_is_the_definitions(trial: Trial) -> None:
             nearest, missing = exact[name]
             inner = name in ("weights", "scores")
             if name == "attn_mask":
-                mask = build(case).attn_mask
+                mask = build(case).options.attn_mask
                 assert mask is not None
                 assert got.dtype == mask.dtype, f"its gradient: {got.dtype}"
             else:

@@ -34,7 +34,8 @@ def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
     inputs = build(BY_NAME[trial.case])
     version = trial.version
     arrays = [inputs.query, inputs.key, inputs.value]
-    options = {"is_causal": inputs.is_causal, "enable_gqa": inputs.enable_gqa}
+    chosen = inputs.options
+    options = {"is_causal": chosen.is_causal, "enable_gqa": chosen.enable_gqa}
     plain = gradients(trial, inputs.d_output, *arrays, **options)
     native = version.array(inputs.d_output)
     own = [version.array(a) for a in arrays]
@@ -42,8 +43,8 @@ def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
     errors = attention_bounds.gradients(inputs, "float32")
     for kind, view in upstream_views(version, native).items():
         if version.by_hand:
-            function = version.function(f"{ATTENTION}_backward")
-            result = version.numpy(function(view, *own, **options))
+            path = f"{ATTENTION}_backward"
+            result = version.numpy(version.ask(path, view, *own, **options))
             found = [result[name] for name in names]
         else:
             leaves = [version.array(a).requires_grad_() for a in arrays]
@@ -70,10 +71,9 @@ def one_input_alone_may_ask_for_its_gradient(trial: Trial) -> None:
     assert np.any(expected != 0), "the gradient is 0"
     named = version.arguments(inputs, "float32")
     if version.by_hand:
-        function = version.function(f"{ATTENTION}_backward")
-        found = version.numpy(
-            function(version.array(inputs.d_output), **named)
-        )
+        path = f"{ATTENTION}_backward"
+        d = version.array(inputs.d_output)
+        found = version.numpy(version.ask(path, d, **named))
         got = found[trial.case]
     else:
         named[trial.case].requires_grad_()

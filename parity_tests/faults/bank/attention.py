@@ -72,7 +72,7 @@ scale = 1.0
         module="attention",
         kind="gradient",
         before="    d_weights = d_output @ value.mT\n",
-        after="    d_weights = np.flip(d_output, axis=-2) @ value.mT\n",
+        after="    d_weights = d_output[..., ::-1, :] @ value.mT\n",
         wrong="dP is computed from the rows of dO in reverse order.",
     ),
     Fault(
@@ -80,7 +80,7 @@ scale = 1.0
         module="attention",
         kind="gradient",
         before="d_key = scale * (d_scores.mT @ query)",
-        after="d_key = scale * (np.flip(d_scores, axis=-2).mT @ query)",
+        after="d_key = scale * (d_scores[..., ::-1, :].mT @ query)",
         wrong="dK is computed from the rows of dS in reverse order.",
     ),
 )

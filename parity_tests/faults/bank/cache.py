@@ -65,10 +65,8 @@ FAULTS = (
     Fault(
         name="new queries see all new keys",
         module="cache",
-        before=(
-            "new_query, new_key, new_value, is_causal=True, enable_gqa=True"
-        ),
-        after="new_query, new_key, new_value, enable_gqa=True",
+        before=("Options(is_causal=True, enable_gqa=True)"),
+        after="Options(enable_gqa=True)",
         wrong="Inside a chunk, each query sees the positions after it.",
     ),
 )

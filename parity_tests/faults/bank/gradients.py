@@ -9,7 +9,7 @@ FAULTS = (
         name="the default scale where one was given",
         module="sdpa",
         kind="gradient",
-        before="        scale_of(query, scale),\n",
+        before="        scale_of(query, options.scale),\n",
         after="        scale_of(query, None),\n",
         wrong=(
             "The backward pass uses 1/√D in place of the scale that was given."
@@ -28,7 +28,7 @@ FAULTS = (
         module="sdpa",
         kind="gradient",
         before="""\
-    if dropout_mask is not None:
+    if options.dropout_mask is not None:
         d_weights = dropout_backward""",
         after="""\
     if False:
@@ -89,8 +89,9 @@ FAULTS = (
         kind="gradient",
         before="d_mask = cast(broadcast_backward(d_masked,",
         after="""\
-capped = steps.capped_scores
-        sloped = cap_scores_backward(d_masked, capped, soft_cap)
+sloped = cap_scores_backward(
+            d_masked, steps.capped_scores, options.soft_cap
+        )
         d_mask = cast(broadcast_backward(sloped,""",
         wrong=(
             "The gradient has the slope of the cap, but the bias is "
@@ -151,8 +152,10 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
         module="sdpa",
         side="torch",
         kind="gradient",
-        before="    scores = scaled_scores(query, key, scale)\n",
-        after="    scores = scaled_scores(query.detach(), key, scale)\n",
+        before="    scores = scaled_scores(query, key, options.scale)\n",
+        after=(
+            "    scores = scaled_scores(query.detach(), key, options.scale)\n"
+        ),
         wrong="The query is detached, so it gets no gradient from the scores.",
     ),
     # Where two options meet.
@@ -160,8 +163,12 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
         name="a given scale is lost in groups",
         module="sdpa",
         kind="gradient",
-        before="        scale_of(query, scale),\n",
-        after="        scale_of(query, scale if heads(key) == H else None),\n",
+        before="        scale_of(query, options.scale),\n",
+        after="""\
+        scale_of(
+            query, options.scale if heads(key) == H else None
+        ),
+""",
         wrong=(
             "With grouped heads, the backward pass uses 1/√D in place of "
             "the given scale."
@@ -197,7 +204,7 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
         before="    given = query\n",
         after="""\
     given = query
-    if enable_gqa and scale is not None:
+    if options.enable_gqa and options.scale is not None:
         query = query.detach()
 """,
         wrong="With grouped heads and a scale, the query gets no gradient.",

@@ -71,15 +71,8 @@ bias = self.b_k if self.G == self.H else self.b_q
     Fault(
         name="a layer forgets is_causal",
         module="multi_head",
-        before="""\
-            attn_mask,
-            is_causal=is_causal,
-            scale=self.scale,
-""",
-        after="""\
-            attn_mask,
-            scale=self.scale,
-""",
+        before="attn_mask, is_causal=is_causal, scale=self.scale, ",
+        after="attn_mask, scale=self.scale, ",
         wrong="The causal layer sees the future.",
         report="keras-team/keras#23038",
     ),
@@ -132,8 +125,10 @@ db = None if b is None else broadcast_backward(
         name="a layer's own scale is lost on the way back",
         module="multi_head",
         kind="gradient",
-        before="        scale=layer.scale,\n",
-        after="",
+        before="d_heads, steps, query, key, value, options",
+        after=(
+            "d_heads, steps, query, key, value, options._replace(scale=None)"
+        ),
         wrong="The backward pass uses 1/√D in place of the layer's scale.",
     ),
 )

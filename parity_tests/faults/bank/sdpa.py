@@ -18,7 +18,7 @@ FAULTS = (
         name="causal ignored",
         module="sdpa",
         before="""\
-    if is_causal:
+    if options.is_causal:
         masks.append(causal_mask(L, S))
 """,
         after="",
@@ -75,11 +75,14 @@ FAULTS = (
     Fault(
         name="dropout ignored when nothing is drawn",
         module="sdpa",
-        before=DRAW,
+        before=(
+            "        dropout_mask = "
+            "draw_dropout_mask(weights.shape, dropout_p)\n"
+        ),
         after="""\
-        dropout_mask = draw_dropout_mask(shape, float(dropout_p))
+        dropout_mask = draw_dropout_mask(weights.shape, dropout_p)
     else:
-        dropout_mask = None
+        return weights
 """,
         wrong="A dropout mask that is given is ignored.",
     ),
@@ -164,9 +167,12 @@ FAULTS = (
         before="    given = query\n",
         after="""\
     given = query
-    if attn_mask is not None and attn_mask.ndim == 3:
-        if attn_mask.shape[0] == query.shape[0]:
-            attn_mask = attn_mask[:, None, :, :]
+    mask = options.attn_mask
+    if mask is not None and mask.ndim == 3:
+        if mask.shape[0] == query.shape[0]:
+            options = options._replace(
+                attn_mask=mask[:, None, :, :]
+            )
 """,
         wrong=(
             "Where B = H, a mask for each head is read as one for each "
@@ -349,12 +355,13 @@ output = cast(tiled_sum(dropped_weights, value), given)
     Fault(
         name="soft cap after the mask",
         module="sdpa",
-        before="""\
-    masked_scores = apply_mask(capped_scores, attn_mask, allowed)
-""",
+        before=(
+            "    masked_scores = apply_mask(capped_scores, "
+            "options.attn_mask, allowed)\n"
+        ),
         after="""\
-    masked_scores = apply_mask(scores, attn_mask, allowed)
-    masked_scores = cap_scores(masked_scores, soft_cap)
+    masked_scores = apply_mask(scores, options.attn_mask, allowed)
+    masked_scores = cap_scores(masked_scores, options.soft_cap)
 """,
         wrong="The cap turns -inf into -cap, so hidden keys are seen.",
         report="onnx/onnx#7865",
@@ -435,13 +442,13 @@ output = cast(tiled_sum(dropped_weights, value), given)
     Fault(
         name="dropout before the softmax",
         module="sdpa",
-        before="""\
-        dropped_weights = dropout(weights, float(dropout_p), dropout_mask)
-""",
+        before="    dropped_weights = drop_weights(weights, options)\n",
         after="""\
-        dropped_weights = softmax(
-            np.where(dropout_mask, masked_scores, -np.inf)
-        )
+    dropped_weights = weights
+    if options.dropout_mask is not None:
+        dropped_weights = softmax(np.where(
+            options.dropout_mask, masked_scores, -np.inf
+        ))
 """,
         wrong="The weight of dropped keys is shared among the others.",
     ),
@@ -449,40 +456,50 @@ output = cast(tiled_sum(dropped_weights, value), given)
     Fault(
         name="one draw for all heads",
         module="sdpa",
-        before=DRAW,
-        after="""\
-        dropout_mask = draw_dropout_mask(shape[-2:], float(dropout_p))
-""",
+        before=(
+            "        dropout_mask = "
+            "draw_dropout_mask(weights.shape, dropout_p)\n"
+        ),
+        after=(
+            "        dropout_mask = "
+            "draw_dropout_mask(weights.shape[-2:], dropout_p)\n"
+        ),
         wrong="Every head of every sequence drops the same weights.",
     ),
     Fault(
         name="one draw for a whole query",
         module="sdpa",
-        before=DRAW,
-        after="""\
-        dropout_mask = draw_dropout_mask((*shape[:-1], 1), float(dropout_p))
-""",
+        before=(
+            "        dropout_mask = "
+            "draw_dropout_mask(weights.shape, dropout_p)\n"
+        ),
+        after=(
+            "        dropout_mask = "
+            "draw_dropout_mask((*weights.shape[:-1], 1), dropout_p)\n"
+        ),
         wrong="A query drops either all of its keys or none.",
     ),
     Fault(
         name="no draw in groups",
         module="sdpa",
         side="torch",
-        before="    if dropout_p > 0 and dropout_mask is None:\n",
+        before="    if dropout_mask is None and dropout_p == 0:\n",
         after="""\
-    if dropout_p > 0 and dropout_mask is None and not enable_gqa:
+    if dropout_mask is None and (
+        dropout_p == 0 or options.enable_gqa
+    ):
 """,
         wrong="With grouped heads, no dropout mask is drawn.",
     ),
     Fault(
         name="keep by batch where B = H",
         module="sdpa",
-        before="        dropout_mask = to_device_of(dropout_mask, weights)\n",
+        before="    dropout_mask = to_device_of(dropout_mask, weights)\n",
         after="""\
-        if len(dropout_mask.shape) == 3 and len(shape) == 4:
-            if dropout_mask.shape[0] == shape[0]:
-                dropout_mask = dropout_mask[:, None, :, :]
-        dropout_mask = to_device_of(dropout_mask, weights)
+    if len(dropout_mask.shape) == 3 and len(weights.shape) == 4:
+        if dropout_mask.shape[0] == weights.shape[0]:
+            dropout_mask = dropout_mask[:, None, :, :]
+    dropout_mask = to_device_of(dropout_mask, weights)
 """,
         wrong=(
             "Where B = H, a dropout mask for each head is read as one "
@@ -495,19 +512,20 @@ output = cast(tiled_sum(dropped_weights, value), given)
         before="    given = query\n",
         after="""\
     given = query
-    if attn_mask is not None and len(attn_mask.shape) == 1:
-        if attn_mask.shape[0] == query.shape[-2]:
-            attn_mask = attn_mask[:, None]
+    mask = options.attn_mask
+    if mask is not None and len(mask.shape) == 1:
+        if mask.shape[0] == query.shape[-2]:
+            options = options._replace(attn_mask=mask[:, None])
 """,
         wrong="Where L = S, a mask over keys is read as one over queries.",
     ),
     Fault(
         name="half types with a window",
         module="sdpa",
-        before="    capped_scores = cap_scores(scores, soft_cap)\n",
+        before="    capped_scores = cap_scores(scores, options.soft_cap)\n",
         after="""\
-    capped_scores = cap_scores(scores, soft_cap)
-    if window is not None:
+    capped_scores = cap_scores(scores, options.soft_cap)
+    if options.window is not None:
         capped_scores = upcast(cast(capped_scores, given))
 """,
         wrong="With a window, the scores are rounded to the half type.",

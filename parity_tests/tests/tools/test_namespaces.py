@@ -101,7 +101,7 @@ def both(
         name: package.from_numpy(option)
         if isinstance(option, np.ndarray)
         else option
-        for name, option in inputs.options().items()
+        for name, option in inputs.options._asdict().items()
     }
     names = ("query", "key", "value")
     arrays = [package.from_numpy(getattr(inputs, name)) for name in names]
@@ -113,7 +113,8 @@ def both(
     _, back = jax.vjp(forward, *arrays)
     derived = dict(zip(names, back(d_output), strict=True))
     backward = package.sdpa.scaled_dot_product_attention_backward
-    by_hand = backward(d_output, *arrays, **options)
+    chosen = package.arguments.Options(**options)
+    by_hand = backward(d_output, *arrays, chosen)
     one = {name: np.asarray(getattr(by_hand, name)) for name in names}
     return one, {name: np.asarray(a) for name, a in derived.items()}
 

@@ -14,25 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from numpy_impl.arguments import Options
 from parity_tests.cases.recipe import Case, Inputs, Mask, build
 from parity_tests.judges import laws
 from parity_tests.suite.register import Trial
 from parity_tests.suite.versions import NUMPY, TORCH, VERSIONS, Version
 
 DRAWN = settings.default.max_examples if settings.default else 200
-NAMES = (
-    "query",
-    "key",
-    "value",
-    "attn_mask",
-    "dropout_p",
-    "is_causal",
-    "scale",
-    "enable_gqa",
-    "window",
-    "soft_cap",
-    "dropout_mask",
-)
+NAMES = ("query", "key", "value", *Options._fields)
 
 
 @st.composite
