@@ -20,18 +20,18 @@ WORDS = {
     "en": {
         "least": "least",
         "SDPA": "SDPA, ms",
-        "table": "one table of scores",
+        "table": "one score matrix",
         "exponent": "exponent",
         "threads": "Threads: {}",
-        "limits": "{:.0f} Gflop/s, {:.1f} powers/ns, copies {:.0f} GB/s",
+        "limits": "{:.0f} Gflop/s, {:.1f} exponentials/ns, copies {:.0f} GB/s",
     },
     "zh_Hant": {
         "least": "下限",
         "SDPA": "SDPA（ms）",
-        "table": "一張分數表",
+        "table": "一個分數矩陣",
         "exponent": "指數",
         "threads": "執行緒：{}",
-        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個次方，複製 {:.0f} GB/s",
+        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個指數函數，複製 {:.0f} GB/s",
     },
 }
 
@@ -56,7 +56,7 @@ def made(costs: Costs, language: str) -> dict[str, list[str]]:
 
 
 def about(costs: Costs, language: str) -> list[str]:
-    """Return what was measured on, and what that does at most."""
+    """Return the machine, and the largest speeds measured on it."""
     words, limits = WORDS[language], costs.limits
     threads = ", ".join(f"{name} {n}" for name, n in costs.threads.items())
     return [
