@@ -39,14 +39,16 @@ CAPTIONS = {
         "zh_Hant": "每列是一個查詢，每欄是一個鍵；點表示權重正好是 0。",
     },
     "tiles": {
-        "en": "A score of −∞ is masked. The powers are those of the step "
-        "in which their tile came.",
-        "zh_Hant": "分數 −∞ 表示被遮住；次方是那一塊加進來時的次方。",
+        "en": "A score of −∞ is masked. The exponentials of a tile have the "
+        "maximum at its step; the factor rescales the sums before it.",
+        "zh_Hant": "分數 −∞ 表示被遮住。每一塊的指數都減去當時的最大值；"
+        "因子把之前的總和重新縮放。",
     },
     "maps": {
-        "en": "In a map, row and column follow the poem: the row's character "
-        "looks at the column's. The framed row is the chosen character's, "
-        "and below are its weights in the chosen head.",
+        "en": "Rows and columns of a map are the characters of the poem, in "
+        "order: the row's character attends to the column's. The framed row "
+        "is that of the chosen character. Below are its weights in the "
+        "chosen head.",
         "zh_Hant": "每張圖的列與欄都照詩的順序：列上的字看欄上的字。框起來的"
         "是所選的字那一列，下面是它在所選的頭裡的權重。",
     },
@@ -63,8 +65,7 @@ WORDS = {
         "scores times": "分數乘以",
         "causal": "因果",
         "lower right corner": "靠右下角",
-        "keys back beside its own (−1: no bound)": "往回看幾格，自己不算"
-        "（−1：不限）",
+        "keys before its own (−1: all)": "往回看幾格，自己不算（−1：不限）",
         "padding keys at the end": "最後有幾個鍵是填充",
         "weights of 4 queries over 6 keys, all scores 0": "4 個查詢對 6 個鍵的"
         "權重，所有分數都是 0",
@@ -73,7 +74,7 @@ WORDS = {
         "keys in a tile": "一塊有幾個鍵",
         "tile {tile} of {count}": "第 {tile} 塊，共 {count} 塊",
         "score": "分數",
-        "power": "次方",
+        "exp": "指數",
         "value": "值",
         "keys": "鍵",
         "factor": "因子",
