@@ -31,7 +31,8 @@ WORDS = {
         "table": "一個分數矩陣",
         "exponent": "指數",
         "threads": "執行緒：{}",
-        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個指數函數，複製 {:.0f} GB/s",
+        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個指數函數，"
+        "複製 {:.0f} GB/s",
     },
 }
 
