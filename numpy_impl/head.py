@@ -39,6 +39,9 @@ class AttentionHead:
         return attention(query, key, value, mask)
 
 
+# The backward pass, derived by hand. On the PyTorch side autograd does this.
+
+
 class AttentionHeadGradients(NamedTuple):
     """The gradients of a head's input, (..., T, M), and of its matrices."""
 

@@ -279,6 +279,9 @@ def loss_and_gradients(
     return loss, {name: gradients[name] for name in parameters(model)}
 
 
+# The backward pass, derived by hand. On the PyTorch side autograd does this.
+
+
 def _named(gradients: NamedTuple) -> dict[str, Array]:
     """Return the gradients of parameters: all but that of x."""
     return {

@@ -45,6 +45,9 @@ def std(x: Array) -> Array:
     return root
 
 
+# The backward pass, derived by hand. On the PyTorch side autograd does this.
+
+
 class LayerNormGradients(NamedTuple):
     """The gradients of x, (..., M), and of weight and bias, (M,)."""
 

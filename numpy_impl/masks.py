@@ -16,10 +16,17 @@ from .arrays import Array, Indices, Mask
 def causal_mask(L: int, S: int, align: str = "upper_left") -> Mask:
     """Return which of S keys each of L queries sees: (L, S).
 
-    Query i sees the keys 0..i and none after. When L and S differ, the
-    triangle must be laid into a corner: "upper_left" starts it at key 0;
-    "lower_right" lets the last query see the last key, so that query i
-    sees the keys 0..S-L+i, as decoding with a cache needs it.
+    Query i sees the keys 0..i and none after. For L = S = 3 that is, with 1
+    for True,
+
+        [[1, 0, 0],
+         [1, 1, 0],
+         [1, 1, 1]].
+
+    When L and S differ, the triangle can be aligned to either corner:
+    "upper_left" starts it at key 0; "lower_right" lets the last query see the
+    last key, so that query i sees the keys 0..S-L+i, as decoding with a KV
+    cache needs it.
 
     Raises ValueError for any other `align`.
     """

@@ -123,6 +123,9 @@ class MultiHeadAttention:
         return project(merge_heads(steps.output), self.w_o, self.b_o)
 
 
+# The backward pass, derived by hand. On the PyTorch side autograd does this.
+
+
 class MultiHeadAttentionGradients(NamedTuple):
     """The gradients of a layer's inputs and of its parameters.
 

@@ -272,6 +272,9 @@ def drop_weights(weights: Array, options: Options) -> Array:
     return dropout(weights, dropout_p, dropout_mask)
 
 
+# The backward pass, derived by hand. On the PyTorch side autograd does this.
+
+
 class Gradients(NamedTuple):
     """The gradients of attention, in the field's order of derivation.
 

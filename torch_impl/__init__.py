@@ -1,9 +1,7 @@
 """Attention in PyTorch, one module a concept.
 
-In reading order: averaging, softmax, masks, dropout, attention, arguments,
-sdpa, head, multi_head, positions, merge, cache, flash, ring, generator,
-layer_norm, language_model, adam, training, experiments, lesson. The package
-`numpy_impl` has the same modules and names.
+`__all__` lists the modules in reading order: each imports only modules before
+it. The package `numpy_impl` has the same modules and names.
 """
 
 from . import (
@@ -34,31 +32,38 @@ from . import (
 from .arrays import from_numpy, to_numpy
 from .sdpa import scaled_dot_product_attention
 
-__all__ = [
-    "adam",
-    "arguments",
+# In reading order, with the captions of the book.
+__all__ = [  # noqa: RUF022
+    # The lesson.
     "arrays",
-    "attention",
-    "averaging",
     "broadcasting",
-    "cache",
-    "dropout",
-    "experiments",
-    "flash",
-    "from_numpy",
-    "generator",
-    "head",
-    "language_model",
-    "layer_norm",
-    "lesson",
+    "averaging",
+    "softmax",
     "masks",
-    "merge",
+    "attention",
+    "head",
+    # The parts in detail.
+    "dropout",
+    "arguments",
+    "sdpa",
     "multi_head",
     "positions",
+    # Long sequences.
+    "merge",
+    "cache",
+    "flash",
     "ring",
-    "scaled_dot_product_attention",
-    "sdpa",
-    "softmax",
-    "to_numpy",
+    # A model that learns.
+    "generator",
+    "layer_norm",
+    "language_model",
+    "adam",
     "training",
+    # Shown by the program.
+    "experiments",
+    "lesson",
+    # From these modules, at the top of the package.
+    "from_numpy",
+    "scaled_dot_product_attention",
+    "to_numpy",
 ]

@@ -2,9 +2,16 @@
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j)
 
-exp(1000) overflows, so no function here takes exp of x itself. Taking the
-row's maximum away first changes nothing, since exp(-max) stands above and
-below the fraction, and then the largest power is exp(0) = 1.
+Written down as it stands, that is two lines:
+
+    exponentials = torch.exp(x)
+    return exponentials / torch.sum(exponentials, dim=-1, keepdim=True)
+
+They fail twice. exp(1000) overflows, and a row of -inf alone is 0/0, which
+is NaN. So no function here takes exp of x itself: the row's maximum is
+subtracted first. That changes nothing, as exp(-max) cancels between numerator
+and denominator, and the largest exponential is then exp(0) = 1. `safe_max`
+and `safe_sum` take care of rows without a finite entry.
 
 `torch.softmax` does all of this in one call; here its steps can be read.
 """
@@ -19,8 +26,7 @@ from .arrays import Array
 def softmax(x: Array) -> Array:
     """Return the weights of each row of x: (..., S) to (..., S).
 
-    A row of nothing but -inf has nothing to choose from: its weights are
-    all 0 and do not sum to one.
+    The weights of a row sum to one. In a row of -inf alone they are all 0.
     """
     exponentials = torch.exp(x - safe_max(x))
     return exponentials / safe_sum(exponentials)
