@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from attention_twice.files import write_json, written_whole
+from attention_twice.words import LANGUAGES
 
-LANGUAGES = ("en", "zh_Hant")
-# Lines by the name of their marker, and that by language.
+# Lines by the name of their marker, and that by the folder of a language.
 Made = Mapping[str, Mapping[str, Sequence[str]]]
 # Two numbers in a cell: narrow, and never broken into two lines.
 BESIDE = "\u202f/\u202f"
@@ -30,7 +30,14 @@ class PageError(Exception):
 def require_markers(docs: Path, page: str, markers: Sequence[str]) -> None:
     """Raise PageError where a page lacks a marker: before a long run."""
     empty: dict[str, list[str]] = {name: [] for name in markers}
-    filled(docs, page, dict.fromkeys(LANGUAGES, empty))
+    filled(docs, page, in_each_language(lambda tag: empty))
+
+
+def in_each_language(
+    made: Callable[[str], Mapping[str, Sequence[str]]],
+) -> Made:
+    """Return what is made for each language, from its tag, by its folder."""
+    return {language.folder: made(language.tag) for language in LANGUAGES}
 
 
 def publish(

@@ -20,7 +20,7 @@ from ..suite.versions import ALL_DTYPES
 from .adapters import installed
 from .card import Card
 from .judged import Cell, Result, start
-from .page import MARKERS, PAGE, WORDS, write_pages
+from .page import CALLED, MARKERS, PAGE, write_pages
 from .probes import KINDS, LACKS, OTHER, PROBES, REFUSED, WRONG
 
 LIMIT = 60.0
@@ -124,7 +124,7 @@ def table(cards: Sequence[Card]) -> Table:
         drawn.add_row(dtype, *(styled(c.of_dtype(dtype)) for c in cards))
     drawn.add_section()
     for kind in KINDS:
-        label = f"cases: {WORDS['en'][kind]}"
+        label = f"cases: {CALLED[kind]}"
         drawn.add_row(label, *(str(c.count(kind)) for c in cards))
     drawn.add_row(
         "largest error, of its bound", *(f"{c.worst():.0%}" for c in cards)

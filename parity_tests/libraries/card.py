@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from attention_twice.words import N_
+
 from .judged import Cell, Result
 from .probes import CONTRACT, LACKS
 
@@ -25,7 +27,7 @@ class Card(NamedTuple):
         """Return what became of the plain case of a dtype."""
         found = self.results[f"{dtype} plain"]
         if found.kind == CONTRACT:
-            return Cell("right", CONTRACT)
+            return Cell(N_("right"), CONTRACT)
         return Cell(found.says if found.kind != LACKS else LACKS, found.kind)
 
     def worst(self) -> float:

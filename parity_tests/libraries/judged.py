@@ -13,6 +13,7 @@ import numpy as np
 
 import numpy_impl
 from attention_twice.console import quiet
+from attention_twice.words import N_
 
 from ..cases.recipe import Case, Inputs, build
 from ..cases.table import CASES
@@ -117,7 +118,7 @@ def tried_as_it_is(library: Any, case: Case) -> Result:
     if case.dtype == "float64":
         short = compare("output", got.astype(np.float32), nearest, FLOAT32)
         if short.failure is None:
-            return Result(WRONG, "float64 with the error of float32")
+            return Result(WRONG, N_("float64 with the error of float32"))
     return Result(WRONG, found.failure)
 
 
@@ -167,7 +168,7 @@ def convention(
     one, other = (np.where(living, a, 0) for a in (got, nearest))
     absent = np.where(living, missing, 0)
     if compare("output", one, other, bound, absent).failure is None:
-        return "a row with nothing to see"
+        return N_("a row with nothing to see")
     for name, mask in other_masks(inputs):
         other_output, seeing = masked_by(inputs, mask)
         a, b = (np.where(seeing, x, 0) for x in (got, other_output))
@@ -178,7 +179,7 @@ def convention(
         u = bounds.unit_roundoff(case.dtype)
         wide = bound + 16 * u * (np.abs(nearest) + 1)
         if compare("output", one, other, wide, absent).failure is None:
-            return "half types are rounded on the way"
+            return N_("half types are rounded on the way")
     return ""
 
 

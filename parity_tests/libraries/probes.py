@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from attention_twice.words import N_
+
 from .adapters import Asked
 
 Array = NDArray[Any]
@@ -22,7 +24,7 @@ Array = NDArray[Any]
 CONTRACT, OTHER, WRONG = "contract", "convention", "wrong"
 
 
-LACKS, REFUSED = "not offered", "refused"
+LACKS, REFUSED = N_("not offered"), N_("refused")
 
 
 KINDS = (CONTRACT, OTHER, LACKS, REFUSED, WRONG)

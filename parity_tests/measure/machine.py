@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 
 from attention_twice.machine import cpu_name
+from attention_twice.words import translated
 
 
 class Machine(NamedTuple):
@@ -49,18 +50,13 @@ def this_machine(packages: Iterable[str] = ()) -> Machine:
     )
 
 
-WORDS = {
-    "en": ["{} ({}, {}), {} cores, {}", "Measured on {}"],
-    "zh_Hant": ["{}（{}，{}），{} 個核心，{}", "測量日期：{}"],
-}
-
-
-def machine_lines(machine: Machine, language: str) -> list[str]:
-    """Return what was measured on as a list."""
-    hardware, date = WORDS[language]
+def machine_lines(machine: Machine, tag: str) -> list[str]:
+    """Return what was measured on as a list, in a language."""
+    hardware = translated(
+        tag,
+        "{cpu} ({architecture}, {vectors}), {cores} cores, {system}",
+        **machine._asdict(),
+    )
     versions = ", ".join(f"{n} {v}" for n, v in machine.versions.items())
-    return [
-        "- " + hardware.format(*machine[:5]),
-        f"- {versions}",
-        "- " + date.format(machine.date),
-    ]
+    date = translated(tag, "Measured on {date}", date=machine.date)
+    return [f"- {line}" for line in (hardware, versions, date)]

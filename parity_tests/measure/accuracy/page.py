@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from ...pages import BESIDE, grid, publish
+from attention_twice.words import translated
+
+from ...pages import BESIDE, grid, in_each_language, publish
 from ...suite.versions import ALL_DTYPES
 from ..kernels import SDPA
 from ..machine import machine_lines
@@ -16,39 +18,34 @@ PAGE = "accuracy"
 MARKERS = ("machine", *ALL_DTYPES)
 # The dtypes that are drawn, where the scores spread no more than this.
 DRAWN, SPREAD = ("float32", "float64"), 1.0
-WORDS = {
-    "en": {"spread": "spread", "none": "Not measured: no wide long double."},
-    "zh_Hant": {"spread": "分布", "none": "沒有測：沒有夠寬的 long double。"},
-}
 
 
 def write_pages(docs: Path, errors: Errors) -> None:
     """Write numbers, plot and both languages of the page."""
-    lines = {lang: made(errors, lang) for lang in WORDS}
+    lines = in_each_language(partial(made, errors))
     draw = partial(draw_errors, errors=errors)
     publish(docs, PAGE, draw, as_json(errors), lines)
 
 
-def made(errors: Errors, language: str) -> dict[str, list[str]]:
+def made(errors: Errors, tag: str) -> dict[str, list[str]]:
     """Return the lines for every marker of a page."""
-    tables = {
-        dtype: table(errors, dtype, WORDS[language]) for dtype in ALL_DTYPES
-    }
-    return {"machine": machine_lines(errors.machine, language), **tables}
+    tables = {dtype: table(errors, dtype, tag) for dtype in ALL_DTYPES}
+    return {"machine": machine_lines(errors.machine, tag), **tables}
 
 
-def table(errors: Errors, dtype: str, words: dict[str, str]) -> list[str]:
+def table(errors: Errors, dtype: str, tag: str) -> list[str]:
     """Return the table of a dtype, median / worst."""
     cells = [cell for cell in errors.cells if cell.dtype == dtype]
     if not cells:
-        return [words["none"]]
+        return [translated(tag, "Not measured: no wide long double.")]
     names = list(cells[0].medians)
 
     def line(cell: Cell) -> list[str]:
         texts = [shown(cell, name) for name in names]
         return [str(cell.length), f"{cell.spread:g}", *texts]
 
-    return grid(["T", words["spread"], *names], map(line, cells))
+    head = ["T", translated(tag, "spread"), *names]
+    return grid(head, map(line, cells))
 
 
 def shown(cell: Cell, name: str) -> str:

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from attention_twice.machine import MIB
+from attention_twice.words import translated
 
-from ...pages import BESIDE, grid, publish
+from ...pages import BESIDE, grid, in_each_language, publish
 from ..kernels import SDPA
 from ..machine import machine_lines
 from ..plots import write_plot
@@ -16,58 +17,47 @@ from .record import FLOAT, HEADS, MODES, Costs, Mode, as_json, exponent
 
 PAGE = "measured"
 MARKERS = ("machine", "forward", "back", "memory")
-WORDS = {
-    "en": {
-        "least": "least",
-        "SDPA": "SDPA, ms",
-        "table": "one score matrix",
-        "exponent": "exponent",
-        "threads": "Threads: {}",
-        "limits": "{:.0f} Gflop/s, {:.1f} exponentials/ns, copies {:.0f} GB/s",
-    },
-    "zh_Hant": {
-        "least": "下限",
-        "SDPA": "SDPA（ms）",
-        "table": "一個分數矩陣",
-        "exponent": "指數",
-        "threads": "執行緒：{}",
-        "limits": "{:.0f} Gflop/s，每 ns 算 {:.1f} 個指數函數，"
-        "複製 {:.0f} GB/s",
-    },
-}
 
 
 def write_pages(docs: Path, costs: Costs) -> None:
     """Write numbers, plot and both languages of the page."""
-    lines = {lang: made(costs, lang) for lang in WORDS}
+    lines = in_each_language(partial(made, costs))
     draw = partial(draw_costs, costs=costs)
     publish(docs, PAGE, draw, as_json(costs), lines)
 
 
-def made(costs: Costs, language: str) -> dict[str, list[str]]:
+def made(costs: Costs, tag: str) -> dict[str, list[str]]:
     """Return the lines for every marker of a page."""
-    words = WORDS[language]
-    head = ["T", words["table"], *costs.names]
+    head = ["T", translated(tag, "one score matrix"), *costs.names]
+    exponents = translated(tag, "exponent")
     return {
-        "machine": about(costs, language),
-        "forward": times(costs, False, words),
-        "back": times(costs, True, words),
-        "memory": grid(head, memory_rows(costs, words["exponent"])),
+        "machine": about(costs, tag),
+        "forward": times(costs, False, tag),
+        "back": times(costs, True, tag),
+        "memory": grid(head, memory_rows(costs, exponents)),
     }
 
 
-def about(costs: Costs, language: str) -> list[str]:
+def about(costs: Costs, tag: str) -> list[str]:
     """Return the machine, and the largest speeds measured on it."""
-    words, limits = WORDS[language], costs.limits
+    flops, exponentials, copied = (x / 1e9 for x in costs.limits)
     threads = ", ".join(f"{name} {n}" for name, n in costs.threads.items())
+    limits = translated(
+        tag,
+        "{flops:.0f} Gflop/s, {exponentials:.1f} exponentials/ns, "
+        "copies {copied:.0f} GB/s",
+        flops=flops,
+        exponentials=exponentials,
+        copied=copied,
+    )
     return [
-        *machine_lines(costs.machine, language),
-        "- " + words["threads"].format(threads),
-        "- " + words["limits"].format(*(x / 1e9 for x in limits)),
+        *machine_lines(costs.machine, tag),
+        "- " + translated(tag, "Threads: {threads}", threads=threads),
+        f"- {limits}",
     ]
 
 
-def times(costs: Costs, back: bool, words: dict[str, str]) -> list[str]:
+def times(costs: Costs, back: bool, tag: str) -> list[str]:
     """Return the table of times, not causal / causal.
 
     SDPA's are milliseconds, the others' multiples of them.
@@ -88,17 +78,10 @@ def times(costs: Costs, back: bool, words: dict[str, str]) -> list[str]:
         BESIDE.join(exponent(costs.seconds(mode, name)) for mode in modes)
         for name in costs.names
     )
-    return grid(
-        ["T", words["least"], words["SDPA"], *names],
-        [
-            *map(line, costs.lengths),
-            [
-                words["exponent"],
-                "",
-                *(f.replace(f"-{BESIDE}-", "-") for f in fits),
-            ],
-        ],
-    )
+    least, sdpa = translated(tag, "least"), translated(tag, "SDPA, ms")
+    exponents = (f.replace(f"-{BESIDE}-", "-") for f in fits)
+    last = [translated(tag, "exponent"), "", *exponents]
+    return grid(["T", least, sdpa, *names], [*map(line, costs.lengths), last])
 
 
 def milliseconds(costs: Costs, mode: Mode, name: str) -> dict[int, float]:
