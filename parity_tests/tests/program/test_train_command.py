@@ -17,7 +17,7 @@ import pytest
 
 from attention_twice import checkpoint, cli, sides, words
 from attention_twice.train import Training
-from parity_tests.tests.program.test_program import (
+from parity_tests.tests.program.running import (
     PROGRAM,
     printed,
     said_by_main,

@@ -11,7 +11,7 @@ import pytest
 
 import numpy_impl
 from parity_tests.cases.sharpness import RECORDED, WIDTHS
-from parity_tests.tests.program.test_program import printed
+from parity_tests.tests.program.running import printed
 
 # A guess among the partners of four pairs.
 CHANCE = 1 / 4
