@@ -47,7 +47,7 @@ def attention_scores_backward(
 
 
 def attention_weights(scores: Array, mask: Mask | None = None) -> Array:
-    """Return how much each query takes of each key: (..., L, S).
+    """Return the attention weights, (..., L, S).
 
     Each row is the softmax of its scores over the keys that the mask
     allows: True = attend, broadcast to (..., L, S).
@@ -58,7 +58,7 @@ def attention_weights(scores: Array, mask: Mask | None = None) -> Array:
 
 
 def weighted_sum(weights: Array, value: Array) -> Array:
-    """Return the mix of values: (..., L, S), (..., S, E) to (..., L, E)."""
+    """Return the weighted sum of values, (..., S, E): (..., L, E)."""
     return weights @ value
 
 
@@ -99,9 +99,8 @@ def attention_backward(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients of query, key and value, in their shapes.
 
-    The three steps of `attention`, backwards. The mask needs no step of its
-    own: where it is False the weight P is 0, and with it
-    dS = P (dP - Σ P dP).
+    The three steps of `attention`, in reverse. The mask needs no step: where
+    it is False the weight P is 0, and so dS = P (dP - Σ P dP) is 0 as well.
     """
     weights = attention_weights(attention_scores(query, key), mask)
     d_weights, d_value = weighted_sum_backward(d_output, weights, value)

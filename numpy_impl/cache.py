@@ -1,10 +1,9 @@
-"""The key/value cache: what was computed for the past is kept.
+"""The KV cache: the keys and values of the past are kept.
 
-A causal layer that continues a text sees the same keys and values again and
-again, and one row more each step. Kept, each step costs one row: the new
-queries see all that is kept and, among the new ones, what is before them.
-That is the triangle in its lower-right corner, the last query at the last
-key.
+Without a cache every decoding step computes the keys and values of the
+whole past again; with one it computes those of the new tokens only. The new
+queries see all keys in the cache and, of the new keys, those up to their
+own position: the causal triangle in the lower-right corner.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def cached_attention(
     """Return the causal attention of new queries: (..., H, L, E).
 
     query (..., H, L, D), key (..., G, L, D) and value (..., G, L, E) belong
-    to the L positions after those in the cache, which keeps them.
+    to the L positions after those in the cache, and are added to it.
     """
     all_keys, all_values = cache.append(key, value)
     mask = causal_mask(query.shape[-2], cache.length, "lower_right")
@@ -60,8 +59,8 @@ def merged_attention(
 ) -> Array:
     """Return the same as cached_attention, as two parts that are merged.
 
-    Of the past every new query sees everything, and among the new ones
-    query i sees the keys 0..i: neither part needs the other corner.
+    Every new query sees the whole past, and of the new keys query i sees
+    0..i: neither part needs the lower-right corner.
     """
     new_query, new_key, new_value = map(upcast, (query, key, value))
     present = attention_steps(

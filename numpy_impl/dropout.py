@@ -1,9 +1,9 @@
-"""Dropout: some weights are left out, the others made larger.
+"""Dropout: some weights are set to 0, and the others scaled up.
 
 A weight is kept with probability 1 - p and then divided by 1 - p, so that
-its mean stays what it was (Srivastava et al. 2014, JMLR 15, section 10).
-Which weights are kept is an argument, not a hidden draw: two versions that
-are given the same can be compared exactly.
+its mean does not change (Srivastava et al. 2014, JMLR 15, section 10). The
+dropout mask is an argument, and not a hidden draw: two versions with the
+same mask can be compared exactly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def dropout(weights: Array, dropout_p: float, dropout_mask: Mask) -> Array:
 def dropout_backward(
     d_dropped: Array, dropout_p: float, dropout_mask: Mask
 ) -> Array:
-    """Return the gradient of the weights: what was kept, divided again."""
+    """Return the gradient of the weights, by the same mask and divisor."""
     return dropout(d_dropped, dropout_p, dropout_mask)
 
 

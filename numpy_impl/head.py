@@ -2,8 +2,8 @@
 
     q = x W_q    k = x W_k    v = x W_v
 
-They are what is learned. The same x asks (query), is found (key) and gives
-(value), each in its own form. (Vaswani et al. 2017, section 3.2.2.)
+The three matrices are learned. All three are applied to the same x:
+self-attention. (Vaswani et al. 2017, section 3.2.2.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .broadcasting import broadcast_backward
 
 
 class AttentionHead:
-    """A head of attention from width M to width E.
+    """A head of self-attention, from dimension M to dimension E.
 
     `w_q` and `w_k` are (M, D), `w_v` is (M, E).
     """
@@ -34,7 +34,7 @@ class AttentionHead:
         return query, key, value
 
     def __call__(self, x: Array, mask: Mask | None = None) -> Array:
-        """Return what each position gathers: (..., T, M) to (..., T, E)."""
+        """Return the output of each position: (..., T, M) to (..., T, E)."""
         query, key, value = self.project(x)
         return attention(query, key, value, mask)
 
@@ -56,8 +56,8 @@ def attention_head_backward(
 ) -> AttentionHeadGradients:
     """Return the gradients of x and of the head's three matrices.
 
-    q = x W_q, and so dW_q = Σ xᵀ dq over all sequences, and x, which was
-    used three times, gets dx = dq W_qᵀ + dk W_kᵀ + dv W_vᵀ.
+    q = x W_q, and so dW_q = Σ xᵀ dq over all sequences. x was used three
+    times, and so dx = dq W_qᵀ + dk W_kᵀ + dv W_vᵀ.
     """
     query, key, value = head.project(x)
     dq, dk, dv = attention_backward(d_output, query, key, value, mask)

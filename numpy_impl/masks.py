@@ -1,9 +1,9 @@
 """Masks: which query may look at which key.
 
-True means: this query attends to this key. A forbidden score is set to
--inf *before* the softmax, so that exp(-inf) = 0 takes the key out of the
-sum as well. Setting a weight to 0 after the softmax would leave a row that
-no longer sums to one.
+True means: this query attends to this key. A masked score is set to -inf
+*before* the softmax: exp(-inf) = 0 gives the key the weight 0 and leaves it
+out of the denominator. Weights set to 0 after the softmax would have to be
+divided by their new sum.
 """
 
 from __future__ import annotations
@@ -80,21 +80,21 @@ def mask_scores(scores: Array, mask: Mask) -> Array:
 def mask_to_bias(mask: Mask) -> Array:
     """Return 0 where the mask is True and -inf where it is False, float32.
 
-    Added to the scores it forbids what the mask forbids.
+    Added to the scores, it hides the keys that the mask hides.
     """
     zeros = np.zeros(mask.shape, dtype=np.float32)
     return np.where(mask, zeros, -np.inf)
 
 
 def query_key_positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:
-    """Return where queries, (L, 1), and keys, (1, S), stand on one line."""
+    """Return the positions of queries, (L, 1), and of keys, (1, S)."""
     query = np.arange(L)[:, None] + first_position(L, S, align)
     key = np.arange(S)[None, :]
     return query, key
 
 
 def first_position(L: int, S: int, align: str) -> int:
-    """Return where the first of L queries stands on the line of S keys.
+    """Return the position of the first of L queries among S keys.
 
     Raises ValueError for a corner that is neither of the two.
     """

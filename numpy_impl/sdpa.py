@@ -1,4 +1,4 @@
-"""scaled_dot_product_attention with all its arguments, out of the rooms above.
+"""scaled_dot_product_attention with all its arguments, step by step.
 
 The order of the steps: scores = query · keyᵀ · scale; soft cap; mask;
 softmax; dropout; weighted sum of value. Names, order and defaults of the
@@ -51,10 +51,10 @@ TILE = 128
 
 
 class Steps(NamedTuple):
-    """Every step of attention, in the dtype of computation.
+    """Every step of attention, in the compute dtype.
 
-    All are (..., H, L, S) but `log_sum_exp`, (..., H, L), which is that of
-    the masked scores, and `output`, (..., H, L, E), in the dtype given.
+    All are (..., H, L, S), except `log_sum_exp`, (..., H, L), that of the
+    masked scores, and `output`, (..., H, L, E), in the dtype of query.
     """
 
     scores: Array
@@ -90,8 +90,8 @@ def scaled_dot_product_attention(
             attends to this key. Floating: added to the scores; -inf there
             is exactly False.
         dropout_p: the probability, 0 to 1, of leaving a weight out.
-        is_causal: query i sees the keys 0..i, also when L is not S, and
-            also when there is a mask: both hold.
+        is_causal: query i sees the keys 0..i, also if L is not S. A mask
+            and is_causal both hold.
         scale: what the dot products are multiplied by; None is 1/√D.
         enable_gqa: query head h reads key/value head h // (H/G). Without
             it G must be H or 1.
@@ -102,7 +102,7 @@ def scaled_dot_product_attention(
         dropout_mask: the weights that dropout keeps, boolean, broadcasts to
             (..., H, L, S). None draws them.
 
-    A query with no key to see gets 0, and adds 0 to every gradient.
+    A query that may see no key gets 0, and adds 0 to every gradient.
 
     Raises:
         TypeError: an argument is of the wrong kind, or the dtypes differ.
@@ -170,15 +170,15 @@ def aligned(
 
 
 def upcast(array: Array) -> Array:
-    """Return an array in the dtype of computation: at least float32."""
+    """Return an array in the compute dtype: half types as float32."""
     return to_float32(array) if is_half(array) else array
 
 
 def repeat_heads(array: Array, H: int) -> Array:
     """Return key or value with a head for each of H query heads.
 
-    (..., G, S, D) gives (..., H, S, D), where each head stands H/G times in
-    succession: query head h reads head h // (H/G) (arXiv:2305.13245).
+    (..., G, S, D) gives (..., H, S, D), each head H/G times in succession:
+    query head h reads head h // (H/G) (arXiv:2305.13245).
     """
     G = heads(array)
     if G in (1, H):
@@ -189,8 +189,8 @@ def repeat_heads(array: Array, H: int) -> Array:
 def tiled_sum(weights: Array, value: Array) -> Array:
     """Return P V, (..., L, E), adding up the keys tile by tile.
 
-    One sum of S products may gather S roundings, S/TILE sums of TILE
-    products S/TILE + TILE: for 10⁴ keys about 200 in place of 10⁴.
+    A sum of S products has up to S roundings one after the other; in tiles
+    it has S/TILE + TILE: for 10⁴ keys about 200 instead of 10⁴.
     """
     S = weights.shape[-1]
     first = slice(0, min(TILE, S))
@@ -207,15 +207,15 @@ def default_scale(D: int) -> float:
 
 
 def scale_of(query: Array, scale: float | None) -> float:
-    """Return the scale given, or 1/√D of query's width for None."""
+    """Return the scale, or 1/√D with the dimension of query for None."""
     return default_scale(query.shape[-1]) if scale is None else float(scale)
 
 
 def scaled_scores(query: Array, key: Array, scale: float | None) -> Array:
     """Return scale · Q Kᵀ, (..., L, S), without overflow on the way.
 
-    A scale below 1 is applied before the product and one above 1 after it,
-    so that nothing on the way is greater than what comes out.
+    A scale below 1 is applied before the product, one above 1 after it, so
+    that no intermediate number is larger than the result.
     """
     scale = scale_of(query, scale)
     if abs(scale) <= 1:
@@ -233,7 +233,7 @@ def cap_scores(scores: Array, soft_cap: float | None) -> Array:
 
 
 def allowed_keys(L: int, S: int, options: Options) -> Mask | None:
-    """Return which keys position alone allows, (L, S); None is all."""
+    """Return the mask of is_causal and window, (L, S); None allows all."""
     masks = []
     if options.is_causal:
         masks.append(causal_mask(L, S))
@@ -247,9 +247,10 @@ def allowed_keys(L: int, S: int, options: Options) -> Mask | None:
 def apply_mask(
     scores: Array, attn_mask: Array | Mask | None, allowed: Mask | None
 ) -> Array:
-    """Return the scores with all that is forbidden at -inf.
+    """Return the scores with -inf where the key may not be seen.
 
-    What a floating mask forbids is set, not added: a NaN there is gone.
+    Where a floating mask is -inf the score is set, not added: a NaN in a
+    masked score disappears.
     """
     if attn_mask is not None and is_boolean(attn_mask):
         scores = mask_scores(scores, attn_mask)
@@ -262,7 +263,7 @@ def apply_mask(
 
 
 def drop_weights(weights: Array, options: Options) -> Array:
-    """Return the weights after dropout; a mask that is not given is drawn."""
+    """Return the weights after dropout; without a mask one is drawn."""
     dropout_p, dropout_mask = float(options.dropout_p), options.dropout_mask
     if dropout_mask is None and dropout_p == 0:
         return weights
@@ -276,7 +277,7 @@ def drop_weights(weights: Array, options: Options) -> Array:
 
 
 class Gradients(NamedTuple):
-    """The gradients of attention, in the field's order of derivation.
+    """The gradients of attention, in the order of the backward pass.
 
     `weights` and `scores` are dP and dS, (..., H, L, S), where dS is that
     of the masked scores; the others have the shape and dtype of what they
@@ -329,7 +330,7 @@ def attention_steps_backward(
 ) -> Gradients:
     """Return the gradients, given the steps of the forward pass.
 
-    The steps backwards, with O = P' V, P' the dropped weights, P = softmax
+    The steps in reverse, with O = P' V, P' the dropped weights, P = softmax
     of the masked scores X, X = C + mask, C = cap tanh(S / cap) and
     S = scale · Q Kᵀ:
 
@@ -340,9 +341,9 @@ def attention_steps_backward(
         dS = dX ∘ (1 - (C / cap)²)
         dQ = scale · dS K        dK = scale · dSᵀ Q
 
-    Where the mask forbids, P = 0 and so dX = 0; so it is in a row with
-    nothing to see. Key and value heads sum over the query heads that read
-    them.
+    Where a key is masked P = 0, so dX = 0; likewise in a dead row. The
+    gradient of a key or value head is the sum over the query heads that
+    read it.
     """
     H = heads(query)
     wide_query, wide_key, wide_value = map(upcast, (query, key, value))

@@ -1,8 +1,8 @@
-"""What an array is on this side, and the way in and out of it.
+"""The array type of this side, and conversion from and to NumPy.
 
 `Array` holds floating-point numbers, `Mask` booleans, `Indices` integers.
-A version in another library starts here: everything else in the package is
-written in these terms.
+A version in another library starts here: the rest of the package uses only
+these types and functions.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def attention_scores(
 
 
 def attention_weights(scores: Array, mask: Mask | None = None) -> Array:
-    """Return how much each query takes of each key: (..., L, S).
+    """Return the attention weights, (..., L, S).
 
     Each row is the softmax of its scores over the keys that the mask
     allows: True = attend, broadcast to (..., L, S).
@@ -40,7 +40,7 @@ def attention_weights(scores: Array, mask: Mask | None = None) -> Array:
 
 
 def weighted_sum(weights: Array, value: Array) -> Array:
-    """Return the mix of values: (..., L, S), (..., S, E) to (..., L, E)."""
+    """Return the weighted sum of values, (..., S, E): (..., L, E)."""
     return weights @ value
 
 

@@ -1,9 +1,9 @@
 """Averaging: every position takes the mean of itself and all before it.
 
-The simplest way to look back is to trust everything equally. A mean is a
-weighted sum whose weights are equal, so all T means together are one
-product of a lower-triangular (T, T) matrix with x: the same product that
-attention makes, with weights that do not yet depend on what is there.
+The simplest way to use the past is to give every token the same weight. A
+mean is a weighted sum with equal weights, so all T means together are one
+product of a lower-triangular (T, T) matrix with x. Attention is the same
+product, with weights that depend on the tokens.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     q = x W_q    k = x W_k    v = x W_v
 
-They are what is learned. The same x asks (query), is found (key) and gives
-(value), each in its own form. (Vaswani et al. 2017, section 3.2.2.)
+The three matrices are learned. All three are applied to the same x:
+self-attention. (Vaswani et al. 2017, section 3.2.2.)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .attention import attention
 
 
 class AttentionHead(nn.Module):
-    """A head of attention from width M to width E.
+    """A head of self-attention, from dimension M to dimension E.
 
     `w_q` and `w_k` are (M, D), `w_v` is (M, E).
     """
@@ -34,6 +34,6 @@ class AttentionHead(nn.Module):
         return query, key, value
 
     def forward(self, x: Array, mask: Mask | None = None) -> Array:
-        """Return what each position gathers: (..., T, M) to (..., T, E)."""
+        """Return the output of each position: (..., T, M) to (..., T, E)."""
         query, key, value = self.project(x)
         return attention(query, key, value, mask)

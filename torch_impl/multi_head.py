@@ -2,11 +2,12 @@
 
     MultiHead(x) = concat(head_1, ..., head_H) W_o
 
-Each head looks at the same x with its own W_q, W_k, W_v, and so for something
-of its own. All heads' matrices stand side by side in one, so that one product
-serves all (Vaswani et al. 2017, section 3.2.2). With fewer key/value heads
-than query heads, G < H, each of them serves a group (Ainslie et al. 2023,
-arXiv:2305.13245); with G = 1 it serves all (Shazeer 2019, arXiv:1911.02150).
+Each head has W_q, W_k and W_v of its own. The matrices of all heads are
+columns of one matrix, so that one product computes all heads (Vaswani et al.
+2017, section 3.2.2). With fewer key/value heads than query heads, G < H, each
+serves a group of query heads: grouped-query attention (Ainslie et al. 2023,
+arXiv:2305.13245). With G = 1 it is multi-query attention (Shazeer 2019,
+arXiv:1911.02150).
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from .sdpa import Steps, attention_steps
 
 
 def split_heads(x: Array, H: int) -> Array:
-    """Return each head's share of the width: (..., H, T, D).
+    """Return each head's columns: (..., T, H·D) to (..., H, T, D).
 
-    x is (..., T, H·D). The width is cut into H pieces first and the axis of
-    heads moved after that: cutting (T, H·D) straight into (H, T, D) would
-    give a head pieces of other positions.
+    The last axis is split into (H, D) first, and the axis of heads moved
+    after that: a reshape of (T, H·D) to (H, T, D) alone would give a head
+    the numbers of other heads.
     """
     *batch, T, width = x.shape
     pieces = torch.reshape(x, (*batch, T, H, width // H))
@@ -45,11 +46,11 @@ def project(x: Array, w: Array, b: Array | None) -> Array:
 
 
 class MultiHeadAttention(nn.Module):
-    """A layer of H heads, reading from G key/value heads, of width M.
+    """A layer of H query heads and G key/value heads, of dimension M.
 
     `w_q` is (M, H·D), `w_k` (N, G·D), `w_v` (N, G·E), `w_o` (H·E, M), and
-    each may have a bias as wide as its result. N is the width of what is
-    attended to: M, or that of another sequence. `scale` None is 1/√D.
+    each may have a bias of as many numbers as its result. N is the
+    dimension of `context`, or M without one. `scale` None is 1/√D.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class MultiHeadAttention(nn.Module):
         attn_mask: Array | Mask | None = None,
         is_causal: bool = False,
     ) -> Array:
-        """Return what the layer gives: (..., L, M)."""
+        """Return the output of the layer: (..., L, M)."""
         steps = self.steps(x, context, attn_mask, is_causal)
         return project(merge_heads(steps.output), self.w_o, self.b_o)
 

@@ -1,8 +1,8 @@
-"""Positions: attention alone does not know the order of what it sees.
+"""Positional encodings: attention alone does not see the order of tokens.
 
-Permuting the keys with their values changes nothing. Three ways of telling
-it where things stand: numbers added to x (sinusoidal), a rotation of query
-and key (rotary), numbers added to the scores (ALiBi).
+Permuting the keys with their values changes nothing. Three ways to encode
+positions: numbers added to x (sinusoidal), a rotation of query and key
+(rotary position embedding, RoPE), a bias added to the scores (ALiBi).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def sinusoidal(T: int, M: int) -> Array:
     """Return what is added to x at each position: (T, M), float64.
 
     PE(t, 2i) = sin(t / 10000^(2i/M)), PE(t, 2i+1) = cos of the same: each
-    pair is the hand of a clock, and the clocks run ever slower (Vaswani et
-    al. 2017, section 3.5). M is even.
+    pair is like the hand of a clock, each clock slower than the one before
+    (Vaswani et al. 2017, section 3.5). M is even.
     """
     angles = rotary_angles(T, M)
     pairs = torch.stack([torch.sin(angles), torch.cos(angles)], dim=-1)
@@ -39,19 +39,20 @@ def rotary_angles(T: int, D: int, offset: int = 0) -> Array:
 
 
 def rotary_half(x: Array, offset: int = 0) -> Array:
-    """Return query or key, (..., T, D), turned by its position.
+    """Return query or key, (..., T, D), rotated by its position (RoPE).
 
     Entry i of the first half and entry i of the second are a pair, and the
-    pair at position t + offset is turned by its angle. A dot product of two
-    turned vectors depends on the difference of their positions alone (Su et
-    al. 2021, arXiv:2104.09864; pairs as in GPT-NeoX and Llama). D is even.
+    pair at position t + offset is rotated by its angle. The dot product of
+    two rotated vectors depends only on the difference of their positions
+    (Su et al. 2021, arXiv:2104.09864; pairs as in GPT-NeoX and Llama). D is
+    even.
     """
     cosine, sine = cos_sin(x, offset)
     return rotate_half(x, cosine, sine)
 
 
 def rotary_interleaved(x: Array, offset: int = 0) -> Array:
-    """Return query or key, (..., T, D), turned by its position.
+    """Return query or key, (..., T, D), rotated by its position (RoPE).
 
     As `rotary_half`, but entries 2i and 2i+1 are a pair, as in the paper.
     """
@@ -63,14 +64,14 @@ def cos_sin(x: Array, offset: int) -> tuple[Array, Array]:
     """Return cosine and sine of every pair's angle: each (T, D/2).
 
     Computed in float64 and then cast to x's dtype: the angle of a large
-    position has few digits left in float32 once whole turns are taken away.
+    position has few digits left in float32 once whole turns are subtracted.
     """
     angles = rotary_angles(x.shape[-2], x.shape[-1], offset)
     return cast(torch.cos(angles), x), cast(torch.sin(angles), x)
 
 
 def rotate_half(x: Array, cosine: Array, sine: Array) -> Array:
-    """Turn the pairs that the two halves of x make."""
+    """Rotate pairs of entry i of both halves of x."""
     half = x.shape[-1] // 2
     first, second = x[..., :half], x[..., half:]
     rotated = [first * cosine - second * sine, second * cosine + first * sine]
@@ -78,7 +79,7 @@ def rotate_half(x: Array, cosine: Array, sine: Array) -> Array:
 
 
 def rotate_interleaved(x: Array, cosine: Array, sine: Array) -> Array:
-    """Turn the pairs that neighbours in x make."""
+    """Rotate pairs of neighbouring entries of x."""
     first, second = x[..., 0::2], x[..., 1::2]
     rotated = [first * cosine - second * sine, second * cosine + first * sine]
     return torch.reshape(torch.stack(rotated, dim=-1), x.shape)
@@ -88,7 +89,7 @@ def alibi(H: int, L: int, S: int) -> Array:
     """Return what is added to the scores: (H, L, S), float64.
 
     -slope · (i - j) for query i and key j, the last query at the last key:
-    the further back, the less. The slopes of H heads are 2^(-8h/H) for
+    the further back, the lower. The slopes of H heads are 2^(-8h/H) for
     h = 1..H (Press et al. 2021, arXiv:2108.12409). H is a power of two.
     """
     head = torch.arange(H, dtype=torch.float64) + 1
