@@ -41,7 +41,10 @@ def test_the_query_is_moved_by_keys_and_by_hand(
     for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "Shift+ArrowUp"):
         tab.keyboard.press(key)
     compare(figure, [0.8, 0.6])
-    figure.evaluate("figure => figure.scrollIntoView({block: 'center'})")
+    figure.evaluate(
+        "figure => figure.scrollIntoView("
+        "{block: 'center', behavior: 'instant'})"
+    )
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     tab.mouse.move(x, y)

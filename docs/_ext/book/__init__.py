@@ -25,6 +25,8 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.locale import _
 
+from attention_twice.words import LANGUAGES
+
 from .api import add_api
 from .copy_button import copy_code
 from .directives.breaks import Break
@@ -32,10 +34,14 @@ from .directives.figures import Drawing, Figure, Picture
 from .directives.questions import Answer, Exercise
 from .directives.ran import Ran, Shown
 from .directives.sides import ByHand, Sides
+from .languages import language_of
 from .live import bring_figures_to_life
 from .notebooks import lesson_pages, write_notebooks
 from .search import search_traditional_chinese
 from .terms import index_terms
+
+# What each language calls itself.
+NAMES = {"en": "English", "zh-Hant": "繁體中文"}
 
 
 def inline_math(self: Any, node: Any) -> None:
@@ -58,18 +64,16 @@ def other_language(
     doctree: Any,
 ) -> None:
     """Give each page the address of itself in the other language."""
-    folder, label = {
-        "en": ("zh_Hant", "繁體中文"),
-        "zh_TW": ("en", "English"),
-    }[app.config.language]
+    language = language_of(app.config)
+    (other,) = (one for one in LANGUAGES if one != language)
     context["docstitle"] = _(app.config.html_title)
     lesson = lesson_pages(Path(app.srcdir))
     context["notebook"] = f"{pagename}.ipynb" if pagename in lesson else ""
     depth = pagename.count("/") + 1
-    context["other_page"] = f"{'../' * depth}{folder}/{pagename}.html"
-    context["other_language"] = label
-    context["other_tag"] = "en" if folder == "en" else "zh-Hant-TW"
-    context["language"] = "zh-Hant-TW" if folder == "en" else "en"
+    context["other_page"] = f"{'../' * depth}{other.folder}/{pagename}.html"
+    context["other_language"] = NAMES[other.tag]
+    context["other_tag"] = other.html
+    context["language"] = language.html
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

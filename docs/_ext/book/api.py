@@ -34,12 +34,13 @@ from attention_twice.sources import (
     parsed,
     path_of,
 )
+from attention_twice.words import translated
 
 from .directives.ran import terminal
+from .languages import language_of
 
 SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
-READMES = {"en": "README.md", "zh_TW": "README.zh-Hant.md"}
-ONLY = {"en": "{} only", "zh_TW": "只有 {}"}
+READMES = {"en": "README.md", "zh-Hant": "README.zh-Hant.md"}
 # The table of a README, and the module that one of its lines is about.
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 MODULE = re.compile(r"(?<=^\| )`(\w+)\.py`", re.MULTILINE)
@@ -56,9 +57,9 @@ class Entry(NamedTuple):
     text: str
 
 
-def table(language: str) -> str:
+def table(tag: str) -> str:
     """Return the table of the modules from the README."""
-    text = (ROOT / READMES[language]).read_text(encoding="utf-8")
+    text = (ROOT / READMES[tag]).read_text(encoding="utf-8")
     (found,) = TABLE.findall(text)
     return str(found)
 
@@ -152,12 +153,16 @@ def told(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
 class Api(SphinxDirective):
     """Every module of both packages."""
 
+    @property
+    def tag(self) -> str:
+        """The page's language."""
+        return language_of(self.config).tag
+
     def run(self) -> list[nodes.Node]:
         """Return the table of the modules, and a section for each."""
-        language = str(self.config.language)
         for file in [*map(ROOT.joinpath, READMES.values()), *files()]:
             self.env.note_dependency(str(file))
-        links = MODULE.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(language))
+        links = MODULE.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(self.tag))
         return [
             *self.parse_text_to_nodes(links),
             *map(self.section, modules()),
@@ -236,7 +241,7 @@ class Api(SphinxDirective):
         (label, *more) = sides
         if more or list(owners) == [label]:
             return None
-        return badge(ONLY[str(self.config.language)].format(label))
+        return badge(translated(self.tag, "{side} only", side=label))
 
     def said(self, texts: dict[str, str]) -> list[nodes.Node]:
         """Return docstrings; what one side alone says stands in a box."""
@@ -281,8 +286,7 @@ class Commands(SphinxDirective):
         """Return what the lesson's program prints, in the page's language."""
         from attention_twice import cli
 
-        zh = str(self.config.language).startswith("zh")
-        with cli.argparse_in("zh-Hant" if zh else "en") as translate:
+        with cli.argparse_in(language_of(self.config).tag) as translate:
             root = cli.make_parser("attention.py", translate)
             return [made.format_help() for made in parsers(root)]
 

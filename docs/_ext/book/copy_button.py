@@ -10,7 +10,10 @@ from __future__ import annotations
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-COPY = {"en": "Copy", "zh_TW": "複製"}
+from attention_twice.words import translated
+
+from .languages import language_of
+
 PICTURE = (
     '<svg viewBox="0 0 24 24" stroke="currentColor" stroke-width="1.5" '
     'fill="none"><title>{}</title><rect x="8" y="8" width="12" height="12" '
@@ -22,7 +25,9 @@ PICTURE = (
 def name_button(app: Sphinx, config: Config) -> None:
     """Give the button its word, and the blocks that it stands on."""
     config.copybutton_selector = "div[class^=highlight-] pre"
-    config.copybutton_image_svg = PICTURE.format(COPY[config.language])
+    config.copybutton_image_svg = PICTURE.format(
+        translated(language_of(config).tag, "Copy")
+    )
 
 
 def copy_code(app: Sphinx) -> None:

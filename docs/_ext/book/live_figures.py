@@ -18,71 +18,32 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from attention_twice.words import N_, translations
 from numpy_impl import lesson, masks, merge, softmax, training
 from numpy_impl.adam import AdamW
 from numpy_impl.arrays import Array, Indices
 from numpy_impl.language_model import LanguageModel
 
 CAPTIONS = {
-    "query": {
-        "en": "The points are keys, the disc is the query of 光, the bars "
-        "are its weights.",
-        "zh_Hant": "點是鍵，圓盤是「光」的查詢，長條是它的權重。",
-    },
-    "scale": {
-        "en": "The weights of 光, its scores times a factor.",
-        "zh_Hant": "分數乘上倍數之後，「光」的權重。",
-    },
-    "mask": {
-        "en": "A row for each query, a column for each key. A dot is a "
-        "weight of exactly 0.",
-        "zh_Hant": "每列是一個查詢，每欄是一個鍵；點表示權重正好是 0。",
-    },
-    "tiles": {
-        "en": "A score of −∞ is masked. The exponentials of a tile have the "
-        "maximum at its step; the factor rescales the sums before it.",
-        "zh_Hant": "分數 −∞ 表示被遮住。每一塊的指數都減去當時的最大值；"
-        "因子把之前的總和重新縮放。",
-    },
-    "maps": {
-        "en": "Rows and columns of a map are the characters of the poem, in "
+    "query": N_(
+        "The points are keys, the disc is the query of 光, the bars are its "
+        "weights."
+    ),
+    "scale": N_("The weights of 光, its scores times a factor."),
+    "mask": N_(
+        "A row for each query, a column for each key. A dot is a weight of "
+        "exactly 0."
+    ),
+    "tiles": N_(
+        "A score of −∞ is masked. The exponentials of a tile have the "
+        "maximum at its step; the factor rescales the sums before it."
+    ),
+    "maps": N_(
+        "Rows and columns of a map are the characters of the poem, in "
         "order: the row's character attends to the column's. The framed row "
         "is that of the chosen character. Below are its weights in the "
-        "chosen head.",
-        "zh_Hant": "每張圖的列與欄都照詩的順序：列上的字看欄上的字。框起來的"
-        "是所選的字那一列，下面是它在所選的頭裡的權重。",
-    },
-}
-
-
-# What the templates say, in Chinese.
-WORDS = {
-    "en": {},
-    "zh_Hant": {
-        "light": "光亮",
-        "place": "地點",
-        "the query of 光": "「光」的查詢",
-        "scores times": "分數乘以",
-        "causal": "因果",
-        "lower right corner": "靠右下角",
-        "keys before its own (−1: all)": "往回看幾格，自己不算（−1：不限）",
-        "padding keys at the end": "最後有幾個鍵是填充",
-        "weights of 4 queries over 6 keys, all scores 0": "4 個查詢對 6 個鍵的"
-        "權重，所有分數都是 0",
-        "Back": "上一塊",
-        "Next tile": "下一塊",
-        "keys in a tile": "一塊有幾個鍵",
-        "tile {tile} of {count}": "第 {tile} 塊，共 {count} 塊",
-        "score": "分數",
-        "exp": "指數",
-        "value": "值",
-        "keys": "鍵",
-        "factor": "因子",
-        "in one piece": "不分塊",
-        "Block and head": "層與頭",
-        "block {block}, head {head}": "第 {block} 層，頭&nbsp;{head}",
-        "Character": "字",
-    },
+        "chosen head."
+    ),
 }
 
 FOLDER = Path(__file__).parent / "templates" / "live"
@@ -108,10 +69,10 @@ def as_json(data: Any) -> Markup:
 TEMPLATES.filters |= {"json": as_json, "shown": shown}
 
 
-def drawn(name: str, language: str, **data: Any) -> str:
+def drawn(name: str, tag: str, **data: Any) -> str:
     """Return a template with data and words in it, in one line."""
     text = TEMPLATES.get_template(f"{name}.html").render(
-        data, _=lambda word: WORDS[language].get(word, word)
+        data, _=translations(tag).gettext
     )
     # A tag goes on after a space, and what follows a tag without one.
     return re.sub(r"(>?)\s*\n\s*", lambda m: m[1] or " ", text.strip())
@@ -120,12 +81,12 @@ def drawn(name: str, language: str, **data: Any) -> str:
 BAR = 180
 
 
-def query(language: str) -> str:
+def query(tag: str) -> str:
     """Return 光's query among the keys, and the weights beside it."""
     keys, asked = np.asarray(lesson.KEYS), np.asarray(lesson.QUERY)
     return drawn(
         "query",
-        language,
+        tag,
         frame={"x0": 80, "y0": 220, "unit": 140, "bar": BAR},
         tokens=lesson.TOKENS,
         keys=keys.tolist(),
@@ -134,12 +95,12 @@ def query(language: str) -> str:
     )
 
 
-def scale(language: str) -> str:
+def scale(tag: str) -> str:
     """Return the weights of the lesson's scores, and a slider."""
     scores = np.asarray(lesson.KEYS) @ np.asarray(lesson.QUERY)
     return drawn(
         "scale",
-        language,
+        tag,
         bar=BAR,
         tokens=lesson.TOKENS,
         scores=scores.tolist(),
@@ -147,11 +108,11 @@ def scale(language: str) -> str:
     )
 
 
-def mask(language: str) -> str:
+def mask(tag: str) -> str:
     """Return the weights of a causal mask, and its switches."""
     seen = masks.causal_mask(4, 6)
     weights = softmax.softmax(masks.mask_scores(0.0 * seen, seen))
-    return drawn("mask", language, weights=weights.tolist())
+    return drawn("mask", tag, weights=weights.tolist())
 
 
 # Twice the maximum grows, and the second tile of two is masked.
@@ -188,14 +149,14 @@ def steps(size: int) -> list[Step]:
     return found
 
 
-def tiles(language: str) -> str:
+def tiles(tag: str) -> str:
     """Return a row of scores, and what it has gathered after each tile."""
     done = steps(TILE)
     whole = softmax.softmax(np.asarray(SCORES)) @ np.asarray(VALUES)
     finite = [score if math.isfinite(score) else None for score in SCORES]
     return drawn(
         "tiles",
-        language,
+        tag,
         row={"scores": finite, "values": VALUES},
         scores=[f"{score:.0f}".replace("-inf", "−∞") for score in SCORES],
         values=[f"{value:.0f}" for value in VALUES],
@@ -257,7 +218,7 @@ def queries_and_keys() -> list[tuple[Array, Array]]:
     return found
 
 
-def maps(language: str) -> str:
+def maps(tag: str) -> str:
     """Return each head's map of the poem, and one character's weights."""
     model, ids = learned()
     # A third decimal is more than a figure shows; so few make a small page.
@@ -267,7 +228,7 @@ def maps(language: str) -> str:
     ]
     return drawn(
         "maps",
-        language,
+        tag,
         vectors=json.dumps(vectors, separators=(",", ":")),
         heads=np.concat(model.weights(ids)).tolist(),
         per_block=model.blocks[0].attention.H,

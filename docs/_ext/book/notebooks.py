@@ -15,7 +15,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from attention_twice.words import translated
+
 from .exercises import parts_of
+from .languages import language_of
 
 DIRECTIVE = re.compile(
     r"^(?P<fence>`{3,})\{(?P<name>[\w-]+)\} *(?P<argument>.*?)\n"
@@ -55,21 +58,14 @@ def ran(*words):
 """
 
 
-FOLDED = {"en": "A solution", "zh_TW": "一種解法"}
-IN_THE_BOOK = {
-    "en": "There is a picture here in the book.",
-    "zh_TW": "書裡這個地方有一張圖。",
-}
-
-
-def notebook(page: str, language: str) -> dict[str, Any]:
+def notebook(page: str, tag: str) -> dict[str, Any]:
     """Return a page as a notebook."""
     page = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.S)
     cells = [code(START)]
     place = 0
     for found in DIRECTIVE.finditer(page):
         cells += words(page[place : found.start()])
-        cells += cells_of(found, language)
+        cells += cells_of(found, tag)
         place = found.end()
     cells += words(page[place:])
     for number, cell in enumerate(cells):
@@ -88,7 +84,7 @@ def notebook(page: str, language: str) -> dict[str, Any]:
     }
 
 
-def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
+def cells_of(found: re.Match[str], tag: str) -> list[dict[str, Any]]:
     """Return what a directive becomes."""
     name, argument = found["name"], found["argument"]
     if name == "sides":
@@ -96,7 +92,6 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
     if name == "by-hand":
         return [code(f'by_hand("{argument}")')]
     if name == "ran":
-        tag = "zh-Hant" if language.startswith("zh") else "en"
         file, *more = argument.split()
         given = [file.removesuffix(".py"), *more, "--plain", "--lang", tag]
         return [code(f"ran(*{given!r})")]
@@ -111,15 +106,16 @@ def cells_of(found: re.Match[str], language: str) -> list[dict[str, Any]]:
         # Whoever runs the whole notebook takes this in place of the start.
         cell["metadata"]["solution"] = exercise.done
         fold = f"```python\n{exercise.solution}\n```"
-        title = FOLDED[language]
+        title = translated(tag, "A solution")
         return [*words(exercise.asked), cell, *words(folded(title, fold))]
     if name == "answer":
         inner = DIRECTIVE.search(found["content"])
         text = DIRECTIVE.sub("", found["content"]).strip()
         answer = words(folded(argument, text))
-        return [*answer, *(cells_of(inner, language) if inner else [])]
+        return [*answer, *(cells_of(inner, tag) if inner else [])]
     # What is drawn, and what moves, is in the book.
-    return words(f"*({IN_THE_BOOK[language]})*")
+    there = translated(tag, "There is a picture here in the book.")
+    return words(f"*({there})*")
 
 
 def folded(summary: str, text: str) -> str:
@@ -162,7 +158,7 @@ def write_notebooks(app: Sphinx, exception: Exception | None) -> None:
         return
     for name in lesson_pages(Path(app.srcdir)):
         text = (Path(app.srcdir) / f"{name}.md").read_text(encoding="utf-8")
-        made = notebook(text, str(app.config.language))
+        made = notebook(text, language_of(app.config).tag)
         path = Path(app.outdir) / f"{name}.ipynb"
         content = json.dumps(made, ensure_ascii=False, indent=1)
         path.write_text(content + "\n", encoding="utf-8")

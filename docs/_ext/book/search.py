@@ -44,13 +44,13 @@ class TraditionalChinese(SearchLanguage):
                 found.append(word)
         return found
 
-    def stem(self, word: str) -> str:
-        """Return the word as it is, in small letters."""
-        return word.lower()
+    def stem(self, term: str) -> str:
+        """Return a word as it is, in small letters."""
+        return term.lower()
 
-    def word_filter(self, word: str) -> bool:
+    def word_filter(self, term: str) -> bool:
         """Return whether a word is kept: all are."""
-        return bool(word)
+        return bool(term)
 
 
 def search_traditional_chinese(app: Sphinx) -> None:

@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from attention_twice.figures import text_stays_text
+from attention_twice.words import N_, translations
 from numpy_impl import (
     adam,
     attention,
@@ -55,48 +56,12 @@ STYLE: dict[Any, Any] = {
 Draw = Callable[[Figure], None]
 
 
-# The words in the pictures; signs and names of functions stay as they are.
-CHINESE = {
-    "scores × 0.5": "分數 × 0.5",
-    "scores × 1": "分數 × 1",
-    "scores × 5": "分數 × 5",
-    "causal, upper left": "因果，左上角",
-    "causal, lower right": "因果，右下角",
-    "window (1, 0)": "視窗 (1, 0)",
-    "padding, 4 of 6": "填充，6 個留 4 個",
-    "scores": "分數",
-    "masked": "加上遮罩",
-    "weights": "權重",
-    "scores, 4 T²": "分數表，4 T²",
-    "values, 4 · 64 T": "值，4 · 64 T",
-    "bytes": "位元組",
-    "reshape alone": "只用 reshape",
-    "sinusoidal": "正弦",
-    "bias": "加上的數",
-    "head 0": "頭 0",
-    "head 2": "頭 2",
-    "head 7": "頭 7",
-    "key": "鍵",
-    "skipped": "略過",
-    "whole": "整塊",
-    "mask": "遮罩",
-    "rank": "行程",
-    "step": "步",
-    "triangle": "三角形",
-    "all": "全部",
-    "nothing": "看不到",
-    **{f"keys {rank}": f"鍵 {rank}" for rank in range(4)},
-    "loss": "損失",
-    "score": "分數",
-    "capped score": "加上限的分數",
-    "none": "沒有上限",
-    "cap 2.0": "上限 2.0",
-    "cap 5.0": "上限 5.0",
-}
+def svg(draw: Draw, tag: str) -> str:
+    """Return what a function draws as an SVG for the page.
 
-
-def svg(draw: Draw, language: str = "en") -> str:
-    """Return what a function draws as an SVG for the page."""
+    Words that the catalogue has are translated; signs and names of functions
+    stay as they are.
+    """
     with text_stays_text(draw.__name__, STYLE):
         figure = Figure()
         draw(figure)
@@ -108,10 +73,8 @@ def svg(draw: Draw, language: str = "en") -> str:
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r"\s*\n\s*", " ", text)
-    words = {} if language == "en" else CHINESE
-    return re.sub(
-        r">([^<>]+)</", lambda m: f">{words.get(m[1], m[1])}</", text
-    )
+    word = translations(tag).gettext
+    return re.sub(r">([^<>]+)</", lambda m: f">{word(m[1])}</", text)
 
 
 def heat(
@@ -154,9 +117,13 @@ def softening(figure: Figure) -> None:
     axes = figure.subplots()
     apart = np.linspace(0, 6, 121)
     scores = np.stack([apart, 0 * apart], axis=-1)
-    for times, colour in ((0.5, GREEN), (1, BLUE), (5, ORANGE)):
+    for times, colour, label in (
+        (0.5, GREEN, N_("scores × 0.5")),
+        (1, BLUE, N_("scores × 1")),
+        (5, ORANGE, N_("scores × 5")),
+    ):
         weight = softmax.softmax(times * scores)[:, 0]
-        axes.plot(apart, weight, color=colour, label=f"scores × {times:g}")
+        axes.plot(apart, weight, color=colour, label=label)
     axes.set(xlabel="s₁ − s₂", ylabel="P₁", ylim=(0.48, 1.02))
     axes.legend(frameon=False)
 
@@ -166,10 +133,10 @@ def kinds(figure: Figure) -> None:
     figure.set_size_inches(7, 2.2)
     both = np.asarray([6, 4])
     shown = {
-        "causal, upper left": masks.causal_mask(4, 6),
-        "causal, lower right": masks.causal_mask(4, 6, "lower_right"),
-        "window (1, 0)": masks.window_mask(4, 6, 1, 0),
-        "padding, 4 of 6": masks.padding_mask(both, 6)[1, 0, :, :]
+        N_("causal, upper left"): masks.causal_mask(4, 6),
+        N_("causal, lower right"): masks.causal_mask(4, 6, "lower_right"),
+        N_("window (1, 0)"): masks.window_mask(4, 6, 1, 0),
+        N_("padding, 4 of 6"): masks.padding_mask(both, 6)[1, 0, :, :]
         & np.ones((4, 6), dtype=bool),
     }
     for axes, (title, mask) in zip(
@@ -222,7 +189,11 @@ def all_steps(figure: Figure) -> None:
     figure.set_size_inches(7.4, 2.7)
     found = looked_back()
     seen = np.where(np.isfinite(found.masked_scores), found.scores, 0)
-    shown = {"scores": found.scores, "masked": seen, "weights": found.weights}
+    shown = {
+        N_("scores"): found.scores,
+        N_("masked"): seen,
+        N_("weights"): found.weights,
+    }
     for axes, (title, matrix) in zip(
         figure.subplots(1, 3), shown.items(), strict=True
     ):
@@ -243,12 +214,14 @@ def table_sizes(figure: Figure) -> None:
     """The bytes of a table of scores, and of its inputs."""
     axes = figure.subplots()
     T = 2.0 ** np.arange(8, 18)
-    axes.loglog(T, 4 * T * T, color=ORANGE, base=2, label="scores, 4 T²")
-    axes.loglog(T, 4 * T * 64, color=BLUE, base=2, label="values, 4 · 64 T")
+    axes.loglog(T, 4 * T * T, color=ORANGE, base=2, label=N_("scores, 4 T²"))
+    axes.loglog(
+        T, 4 * T * 64, color=BLUE, base=2, label=N_("values, 4 · 64 T")
+    )
     ticks = {2.0**20: "1 MiB", 2.0**30: "1 GiB", 2.0**36: "64 GiB"}
     axes.set_yticks(list(ticks), list(ticks.values()))
     axes.set_xticks([2.0**8, 2.0**12, 2.0**16], ["256", "4096", "65536"])
-    axes.set(xlabel="T", ylabel="bytes")
+    axes.set(xlabel="T", ylabel=N_("bytes"))
     axes.legend(frameon=False)
 
 
@@ -259,7 +232,7 @@ def cut(figure: Figure) -> None:
     place = np.arange(T * H * D).reshape(T, H * D)
     shown = {
         "split_heads": place % (H * D) // D,
-        "reshape alone": place // (T * D),
+        N_("reshape alone"): place // (T * D),
     }
     for axes, (title, owner) in zip(
         figure.subplots(1, 2), shown.items(), strict=True
@@ -284,12 +257,15 @@ def clocks(figure: Figure) -> None:
         vmax=1.6,
         interpolation="none",
     )
-    left.set(title="sinusoidal", xlabel="M", ylabel="T")
+    left.set(title=N_("sinusoidal"), xlabel="M", ylabel="T")
     bias = positions.alibi(8, 12, 12)[:, -1, :]
-    for number, colour in ((0, ORANGE), (2, BLUE), (7, GREEN)):
-        label = f"head {number}"
+    for number, colour, label in (
+        (0, ORANGE, N_("head 0")),
+        (2, BLUE, N_("head 2")),
+        (7, GREEN, N_("head 7")),
+    ):
         right.plot(np.arange(-11, 1), bias[number], color=colour, label=label)
-    right.set(title="ALiBi", xlabel="j − i", ylabel="bias")
+    right.set(title="ALiBi", xlabel="j − i", ylabel=N_("bias"))
     right.legend(frameon=False)
 
 
@@ -324,7 +300,7 @@ def two_parts(figure: Figure) -> None:
         colours = [BLUE] * 3 + [ORANGE] * 3
         axes.bar(np.arange(6), part.output[0, :], color=colours)
         lse = part.log_sum_exp.item()
-        axes.set(title=f"lse {lse:.2f}", xlabel="key")
+        axes.set(title=f"lse {lse:.2f}", xlabel=N_("key"))
 
 
 def sight(figure: Figure) -> None:
@@ -341,7 +317,9 @@ def sight(figure: Figure) -> None:
     computed = np.kron(tiled > 0, np.ones((3, 3)))
     heat(axes, computed * (0.4 + 0.6 * seen), numbers=False)
     for (i, j), share in np.ndenumerate(tiled):
-        said = {0.0: "skipped", 1.0: "whole"}.get(float(share), "mask")
+        said = {0.0: N_("skipped"), 1.0: N_("whole")}.get(
+            float(share), N_("mask")
+        )
         axes.text(3 * j + 1.5, 3 * i + 1.5, said, ha="center", va="center")
     axes.set_xticks(np.arange(0, 13, 3), [])
     axes.set_yticks(np.arange(0, 13, 3), [])
@@ -354,6 +332,7 @@ def rounds(figure: Figure) -> None:
     size = 4
     rows = range(size)
     held = list(range(size))
+    names = N_("keys 0"), N_("keys 1"), N_("keys 2"), N_("keys 3")
     palette = [BLUE, ORANGE, GREEN, "#7e22ce"]
     for step in range(size):
         for rank in rows:
@@ -368,18 +347,22 @@ def rounds(figure: Figure) -> None:
                     alpha=0.85 if seen else 0.2,
                 )
             )
-            text = {True: "triangle", False: "all"}[source == rank]
+            text = N_("triangle") if source == rank else N_("all")
+            if not seen:
+                text = N_("nothing")
             axes.text(
                 step + 0.5,
                 rank + 0.5,
-                f"keys {source}\n{text if seen else 'nothing'}",
+                f"{names[source]}\n{text}",
                 ha="center",
                 va="center",
                 color="white" if seen else INK,
                 fontsize=9,
             )
         held = ring.passed_on(held)
-    axes.set(xlim=(0, size), ylim=(size, 0), xlabel="step", ylabel="rank")
+    axes.set(
+        xlim=(0, size), ylim=(size, 0), xlabel=N_("step"), ylabel=N_("rank")
+    )
     middle = np.arange(size) + 0.5
     axes.set_xticks(middle, list(map(str, rows)))
     axes.set_yticks(middle, list(map(str, rows)))
@@ -418,7 +401,7 @@ def learned(figure: Figure) -> None:
     guess = np.log(len(training.vocabulary(training.POEM)))
     axes.axhline(guess, color=ORANGE, linestyle="--")
     axes.text(19, guess + 0.08, "ln V", ha="right")
-    axes.set(xlabel="step", ylabel="loss", ylim=(0, None))
+    axes.set(xlabel=N_("step"), ylabel=N_("loss"), ylim=(0, None))
     axes.set_xticks([0, 5, 10, 15])
 
 
@@ -462,13 +445,16 @@ def capped(figure: Figure) -> None:
     """Scores under a soft cap."""
     axes = figure.subplots()
     scores = np.linspace(-8, 8, 161)
-    axes.plot(scores, scores, color=INK, linestyle=":", label="none")
-    for cap, colour in ((2.0, ORANGE), (5.0, BLUE)):
+    axes.plot(scores, scores, color=INK, linestyle=":", label=N_("no cap"))
+    for cap, colour, label in (
+        (2.0, ORANGE, N_("cap 2.0")),
+        (5.0, BLUE, N_("cap 5.0")),
+    ):
         axes.plot(
             scores,
             sdpa.cap_scores(scores, cap),
             color=colour,
-            label=f"cap {cap}",
+            label=label,
         )
-    axes.set(xlabel="score", ylabel="capped score")
+    axes.set(xlabel=N_("score"), ylabel=N_("capped score"))
     axes.legend(frameon=False)

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
 
 import numpy_impl
 from attention_twice import words
 from attention_twice.sources import ROOT, parsed
 
-FOLDERS = ("attention_twice", "parity_tests")
+FOLDERS = ("attention_twice", "parity_tests", "docs/_ext")
+TEMPLATES = ROOT / "docs" / "_ext" / "book" / "templates" / "live"
 # Said with a number or a name put in before it is looked up.
 MADE = {"float results are float32"}
 # Said, and the same in every language.
@@ -49,13 +52,20 @@ def message_of(call: ast.Call) -> ast.expr | None:
     return arguments[0] if arguments else None
 
 
+def said_in_template(path: Path) -> set[str]:
+    """Return the messages that a live figure's template says."""
+    tree = Environment().parse(path.read_text(encoding="utf-8"))
+    return {str(message) for *_, message in extract_from_ast(tree, ("_",))}
+
+
 def all_said() -> set[str]:
-    """Return every message of the program, and of the pages written."""
+    """Return every message of program and book, and of the pages written."""
     paths = [p for name in FOLDERS for p in (ROOT / name).rglob("*.py")]
     shown = (
         path for path in paths if "tests" not in path.parts[len(ROOT.parts) :]
     )
-    return set().union(MADE, *map(said, shown)) - ALIKE
+    drawn = map(said_in_template, TEMPLATES.glob("*.html"))
+    return set().union(MADE, *map(said, shown), *drawn) - ALIKE
 
 
 def catalogue(language: words.Language) -> Catalog:

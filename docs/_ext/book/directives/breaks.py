@@ -10,24 +10,11 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from attention_twice.sources import ROOT
+from attention_twice.words import translated
 
 from ..api import SIDES
+from ..languages import language_of
 from .ran import ran_once
-
-WORDS = {
-    "en": {
-        "change": "In {file}, replace",
-        "by": "by",
-        "red": "What turns red, among others:",
-        "report": "A public report:",
-    },
-    "zh_TW": {
-        "change": "在 {file} 裡，把",
-        "by": "換成",
-        "red": "會變紅的檢查，例如：",
-        "report": "公開的錯誤回報：",
-    },
-}
 
 
 class Break(SphinxDirective):
@@ -52,7 +39,7 @@ class Break(SphinxDirective):
         places = ran_once(self, ["break", name], lambda: caught_at(fault))
         if not places:
             raise self.error(f"{name!r} turns nothing red")
-        words = WORDS[self.config.language]
+        tag = language_of(self.config).tag
         box = nodes.admonition(classes=["break"])
         box += nodes.title(text=name)
         self.state.nested_parse(self.content, self.content_offset, box)
@@ -60,12 +47,14 @@ class Break(SphinxDirective):
         file = f"{package}/{fault.module}.py"
         before, after = whole_lines(ROOT / file, fault.before, fault.after)
         for label, text in (
-            (words["change"].format(file=file), before),
-            (words["by"], after),
+            (translated(tag, "In {file}, replace", file=file), before),
+            (translated(tag, "by"), after),
         ):
             box += nodes.paragraph(text=label)
             box += nodes.literal_block(text, text, language="python")
-        box += nodes.paragraph(text=words["red"])
+        box += nodes.paragraph(
+            text=translated(tag, "What turns red, among others:")
+        )
         red = nodes.bullet_list()
         for place in places:
             item = nodes.paragraph()
@@ -74,7 +63,9 @@ class Break(SphinxDirective):
         box += red
         if fault.report:
             repository, number = fault.report.split("#")
-            line = nodes.paragraph(text=words["report"] + " ")
+            line = nodes.paragraph(
+                text=translated(tag, "A public report:") + " "
+            )
             address = f"https://github.com/{repository}/issues/{number}"
             line += nodes.reference(text=fault.report, refuri=address)
             box += line

@@ -11,7 +11,10 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import OptionSpec
 
+from attention_twice.words import translated
+
 from ..kept import depend_on_code
+from ..languages import language_of
 
 PLOTS = Path(__file__).parents[3] / "plots"
 
@@ -32,7 +35,7 @@ class Picture(SphinxDirective):
             raise self.error(f"there is no picture {self.arguments[0]!r}")
         caption = nodes.container(classes=["caption"])
         self.state.nested_parse(self.content, self.content_offset, caption)
-        drawn = still_figures.svg(made, str(self.config.language))
+        drawn = still_figures.svg(made, language_of(self.config).tag)
         start = f'<figure class="picture">{drawn}<figcaption>'
         return [
             nodes.raw("", start, format="html"),
@@ -56,10 +59,9 @@ class Figure(SphinxDirective):
         depend_on_code(self.env)
         for template in live_figures.FOLDER.iterdir():
             self.env.note_dependency(str(template))
-        zh = str(self.config.language).startswith("zh")
-        language = "zh_Hant" if zh else "en"
-        text = getattr(live_figures, name)(language)
-        caption = live_figures.CAPTIONS[name][language]
+        tag = language_of(self.config).tag
+        text = getattr(live_figures, name)(tag)
+        caption = translated(tag, live_figures.CAPTIONS[name])
         body = (
             f'<figure class="live" data-figure="{name}">{text}'
             f"<figcaption>{caption}</figcaption></figure>"

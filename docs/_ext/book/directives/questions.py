@@ -7,13 +7,11 @@ import html
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from ..exercises import parts_of, solved
-from .ran import ran_once, terminal
+from attention_twice.words import translated
 
-SOLUTION = {
-    "en": "A solution, and what the check says",
-    "zh_TW": "一種解法，以及檢查的結果",
-}
+from ..exercises import parts_of, solved
+from ..languages import language_of
+from .ran import ran_once, terminal
 
 
 class Exercise(SphinxDirective):
@@ -33,7 +31,10 @@ class Exercise(SphinxDirective):
         self.state.nested_parse(
             self.content[:count], self.content_offset, asked
         )
-        title = SOLUTION[self.config.language]
+        title = translated(
+            language_of(self.config).tag,
+            "A solution, and what the check says",
+        )
         start = f'<details class="answer"><summary>{title}</summary>'
         lines = exercise.solution
         return [

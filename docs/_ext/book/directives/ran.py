@@ -12,6 +12,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from ..kept import depend_on_code, kept, python
+from ..languages import language_of
 
 
 class Ran(SphinxDirective):
@@ -23,8 +24,7 @@ class Ran(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Run it, in the page's language, and return what it printed."""
         words = shlex.split(self.arguments[0])
-        zh = str(self.config.language).startswith("zh")
-        words += ["--plain", "--lang", "zh-Hant" if zh else "en"]
+        words += ["--plain", "--lang", language_of(self.config).tag]
         text = f"$ .venv/bin/python {self.arguments[0]}\n"
         return [terminal(text + printed(self, words))]
 
