@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from attention_twice.sources import ROOT
-from book import matched
+from book import live_figures, matched, still_figures
 from book.directives.sides import BookError, by_hand, sides, source
 from book.exercises import parts_of, solved
 from built import LANGUAGES, NOTEBOOKS, PAGES, SITE
+from parity_tests.faults.bank import FAULTS
 
 
 def code_of(path: Path) -> str:
@@ -73,6 +76,24 @@ def test_a_lesson_has_all_its_parts(name: str) -> None:
         p for p, sign in PARTS.items() if not re.search(sign, text, re.M)
     ]
     assert not lacking
+
+
+# What a directive names must be in the code; nothing is built to see it.
+NAMED: dict[str, Callable[[str], object]] = {
+    "sides": sides,
+    "by-hand": by_hand,
+    "picture": functools.partial(getattr, still_figures),
+    "live": live_figures.CAPTIONS.__getitem__,
+    "break": {fault.name: fault for fault in FAULTS}.__getitem__,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_shows_is_there(name: str) -> None:
+    text = (ROOT / "docs" / "en" / f"{name}.md").read_text(encoding="utf-8")
+    for kind, shown in re.findall(r"^`{3,}\{([\w-]+)\} *(.*)$", text, re.M):
+        if kind in NAMED:
+            NAMED[kind](shown)
 
 
 @pytest.mark.parametrize("name", PAGES)
