@@ -1,14 +1,15 @@
-"""Adam: every parameter takes steps of its own size.
+"""Adam, an optimizer with a step size for each parameter.
 
     m ← β₁ m + (1 - β₁) g         m̂ = m / (1 - β₁ᵗ)
     v ← β₂ v + (1 - β₂) g²        v̂ = v / (1 - β₂ᵗ)
     w ← w - η λ w - η m̂ / (√v̂ + ε)
 
-m is a running mean of the gradient g and v of its square, so that a step
-has the size η whatever the size of g. Both start at 0 and are too small at
-first: of what step t has gathered, the weights sum to 1 - βᵗ (Kingma and Ba
-2015, arXiv:1412.6980, algorithm 1). The decay λ is taken from the parameter
-itself and not added to g (Loshchilov and Hutter 2019, arXiv:1711.05101).
+m is a running mean of the gradient g, v of its square; a step has about the
+size η whatever the size of g. Both start at 0 and so are biased towards it:
+after t steps their weights sum to 1 - βᵗ, and dividing by that corrects the
+bias (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1). The weight decay λ
+acts on the parameter itself and is not added to g (Loshchilov and Hutter
+2019, arXiv:1711.05101).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class AdamW:
         self.mean, self.square = zeros, zeros
 
     def step(self, gradients: dict[str, Array]) -> None:
-        """Give the model its next parameters, from gradients by name.
+        """Take a step: give the model new parameters, from gradients by name.
 
         A parameter without a gradient is a KeyError, and nothing is changed.
         """
@@ -81,7 +82,7 @@ class AdamW:
     def load_state_dict(
         self, step_count: int, state: dict[str, Array]
     ) -> None:
-        """Go on after `step_count` steps, from the `state_dict` of then."""
+        """Continue after `step_count` steps, from their `state_dict`."""
         self.step_count = step_count
         names = list(parameters(self.model))
         self.mean = {name: state[f"mean.{name}"] for name in names}

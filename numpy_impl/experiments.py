@@ -1,9 +1,9 @@
 """Experiments: what the division by √D is for, measured.
 
-Dot products of random rows of width D have the deviation √D. Without the
-division the softmax of wide rows is all but one-hot, and then hardly
-anything comes back through it: dS = P ∘ (dP - Σ P dP) vanishes where P is 0
-and where it is 1 (Vaswani et al. 2017, section 3.2.1).
+Dot products of random rows of dimension D have the standard deviation √D.
+Without the division and with a large D the softmax is saturated, nearly
+one-hot, and almost no gradient passes through it: dS = P ∘ (dP - Σ P dP)
+vanishes where P is 0 and where it is 1 (Vaswani et al. 2017, section 3.2.1).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ ROWS = 64
 
 
 class Sharpness(NamedTuple):
-    """How one-hot weights are: means over the rows.
+    """How sharp the weights are: means over the rows.
 
-    `entropy` is in nats, from 0 (one key has all) to log S (all alike);
-    `gradient` is the norm of what comes back to a row of scores.
+    `entropy` is in nats, from 0 (one key has all) to log S (all equal);
+    `gradient` is the norm of the gradient of a row of scores.
     """
 
     entropy: float
@@ -43,7 +43,7 @@ class Sharpness(NamedTuple):
 
 
 def sharpness(D: int, scale: float | None = None, seed: int = 0) -> Sharpness:
-    """Return how sharp attention is among random rows of width D.
+    """Return how sharp attention is over random rows of dimension D.
 
     `scale` None is 1/√D; 1 leaves the division out.
     """
@@ -63,7 +63,7 @@ def entropy(scores: Array) -> Array:
 
 
 def score_gradient(scores: Array, d_weights: Array) -> Array:
-    """Return what comes back to the scores through the softmax."""
+    """Return the gradient of the scores, through the softmax."""
     return softmax_backward(d_weights, softmax(scores))
 
 

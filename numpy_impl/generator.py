@@ -1,4 +1,4 @@
-"""Normal numbers: the stream of `torch.manual_seed`, without torch.
+"""Random normal numbers: those of `torch.manual_seed`, without torch.
 
 PyTorch draws on the CPU from the Mersenne Twister MT19937 (Matsumoto and
 Nishimura 1998) and turns pairs of uniform numbers into pairs of normal ones
@@ -6,9 +6,9 @@ by Box and Muller's method (1958): with u₁ and u₂ uniform on [0, 1),
 
     r = √(-2 ln(1 - u₁))    θ = 2π u₂    r cos θ    r sin θ
 
-The twister's words are the same to the bit. The normal numbers are too,
-where fewer than 16 are drawn at once; of 16 or more, the last bit or two
-can differ, as the logarithm and the cosine of two libraries do.
+The twister's words are the same to the bit. So are the normal numbers if
+fewer than 16 are drawn at once. Of 16 or more the last bit or two may
+differ, because the logarithms and cosines of two libraries do.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Generator:
         self._spare: float | None = None
 
     def randn(self, *shape: int) -> Array:
-        """Return the next normal numbers, float32, of mean 0, deviation 1.
+        """Return the next numbers, float32, of mean 0 and variance 1.
 
-        torch has two ways of drawing and takes the first below 16 numbers.
+        torch has two methods, one for fewer than 16 numbers, one for more.
         """
         size = math.prod(shape)
         drawn = self._few(size) if size < 16 else self._many(size)
         return from_numpy(np.reshape(drawn, shape))
 
     def randint(self, high: int, *shape: int) -> Indices:
-        """Return the next whole numbers from 0 to high - 1.
+        """Return the next integers from 0 to high - 1.
 
-        Each is the remainder of one word: a number is more likely than
-        another by one part in 2³²/high at most. From 2²⁸ on torch takes
+        Each is the remainder of one word: probabilities differ by one part
+        in 2³²/high at most. From 2²⁸ on torch takes
         two words for each, which is not written out here.
 
         Raises ValueError for a `high` below 1 or above 2²⁸ - 1.
@@ -98,7 +98,7 @@ class Generator:
 
 
 def check_high(high: int) -> None:
-    """Check the bound of whole numbers."""
+    """Check the upper bound of integers."""
     if not 0 < high < 2**28:
         raise ValueError(f"high is {high}, expected 1 to 2**28 - 1")
 
@@ -115,7 +115,7 @@ def _box_muller(uniform: Array) -> Array:
 
 
 def _knuth_seed(seed: int) -> NDArray[np.uint32]:
-    """Return the twister's 624 first words, grown from the seed's low 32.
+    """Return the twister's first 624 words, made from the seed's low 32 bits.
 
     Knuth, The Art of Computer Programming, volume 2, third edition, page
     106, line 25.

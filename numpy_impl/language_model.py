@@ -1,11 +1,11 @@
-"""A language model: which character comes next, and how it is learned.
+"""A language model: a Transformer that predicts the next character.
 
-Each character becomes a row of numbers, and the number of its position adds
-another; blocks of attention and a small network let the positions speak to
-each other; what comes out at a position is compared with every character.
-The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): pre-norm,
-causal, each part adding to what passes through. GPT-2 has GELU where relu
-stands here, and biases in its attention.
+Each character selects a row of the token embedding, to which the row of its
+position is added. Blocks of self-attention and a feed-forward network follow,
+and a last matrix turns each position into logits, a score for each character.
+The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): causal,
+pre-norm, with residual connections. GPT-2 has GELU in place of relu, and
+biases in its attention.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .softmax import log_softmax, softmax
 
 
 class FeedForward:
-    """A network for each position alone: relu(x W_1 + b_1) W_2 + b_2.
+    """A feed-forward network at each position: relu(x W_1 + b_1) W_2 + b_2.
 
     `w_1` is (M, F), `w_2` (F, M) (Vaswani et al. 2017, equation 2).
     """
@@ -39,7 +39,7 @@ class FeedForward:
         self.w_2, self.b_2 = w_2, b_2
 
     def __call__(self, x: Array) -> Array:
-        """Return what the network makes of each position: (..., T, M)."""
+        """Return the output of the network: (..., T, M)."""
         hidden = relu(project(x, self.w_1, self.b_1))
         return project(hidden, self.w_2, self.b_2)
 
@@ -50,7 +50,7 @@ def relu(x: Array) -> Array:
 
 
 class Block:
-    """A block: attention, then a feed-forward network, each added to x.
+    """A block: attention and a feed-forward network, each with a residual.
 
     h = x + attention(norm_1(x))        y = h + feed_forward(norm_2(h))
     """
@@ -68,23 +68,22 @@ class Block:
         self.feed_forward = feed_forward
 
     def __call__(self, x: Array) -> Array:
-        """Return what the block makes of x: (..., T, M)."""
+        """Return the output of the block: (..., T, M)."""
         h = x + self.attention(self.norm_1(x), is_causal=True)
         y: Array = h + self.feed_forward(self.norm_2(h))
         return y
 
 
 class LanguageModel:
-    """A model of the next character, of V, from all before it.
+    """A model that predicts the next of V characters from those before it.
 
     ids are (..., T), each from 0 to V - 1 (IndexError), no more of them
     than there are positions (ValueError).
 
     `token_embedding` (V, M) has a row for each character and
-    `position_embedding` (T, M) one for each position, of which there are T.
-    `lm_head` (M, V) turns the last result into a score for each character;
-    None takes the transposed `token_embedding` (Press and Wolf 2017,
-    arXiv:1608.05859).
+    `position_embedding` (T, M) one for each of T positions. `lm_head` (M, V)
+    turns the last block's output into logits; None takes the transposed
+    `token_embedding` (Press and Wolf 2017, arXiv:1608.05859).
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class LanguageModel:
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
-        """Return the rows of characters and positions: (..., T, M)."""
+        """Return token plus position embeddings: (..., T, M)."""
         check_ids(
             ids,
             self.token_embedding.shape[0],
@@ -117,21 +116,21 @@ class LanguageModel:
         return taken + self.position_embedding[:T, :]
 
     def unembed(self, x: Array) -> Array:
-        """Return a score for each character: (..., T, M) to (..., T, V)."""
+        """Return the logits: (..., T, M) to (..., T, V)."""
         matrix = (
             self.token_embedding.mT if self.lm_head is None else self.lm_head
         )
         return x @ matrix
 
     def __call__(self, ids: Indices) -> Array:
-        """Return the scores (logits) of the next character: (..., T, V)."""
+        """Return the logits of the next character: (..., T, V)."""
         x = self.embed(ids)
         for block in self.blocks:
             x = block(x)
         return self.unembed(self.norm(x))
 
     def weights(self, ids: Indices) -> list[Array]:
-        """Return the weights of attention, (..., H, T, T), of each block."""
+        """Return the attention weights, (..., H, T, T), of each block."""
         x, weights = self.embed(ids), []
         for block in self.blocks:
             steps = block.attention.steps(block.norm_1(x), is_causal=True)
@@ -141,7 +140,7 @@ class LanguageModel:
 
 
 def check_ids(ids: Indices, V: int, T: int) -> None:
-    """Check that ids are places among V characters, T of them at most.
+    """Check that ids are from 0 to V - 1, and no more than T of them.
 
     Raises IndexError or ValueError. An index of -1 would be the last
     character, and more ids than positions might broadcast.
@@ -166,11 +165,10 @@ def initial_model(
     blocks: int,
     scale: float | None = None,
 ) -> LanguageModel:
-    """Return a model that has learned nothing: float32, drawn by `randn`.
+    """Return an untrained model: float32, its numbers drawn by `randn`.
 
-    Rows of characters and positions have entries of deviation 1, and so has
-    what a matrix with entries of deviation 1/√rows makes of them. `scale`
-    is that of every attention.
+    Embeddings have standard deviation 1, and matrices 1/√rows, which keeps
+    it. `scale` is the scale of attention in every block.
     """
 
     def matrix(rows: int, columns: int) -> Array:
@@ -178,7 +176,7 @@ def initial_model(
         return randn(rows, columns) / math.sqrt(rows)
 
     def norm() -> LayerNorm:
-        """Return a normalisation that changes nothing yet."""
+        """Return a layer normalization with weight 1 and bias 0."""
         return LayerNorm(constant(1.0, M), constant(0.0, M))
 
     def block() -> Block:
@@ -202,7 +200,7 @@ def constant(number: float, size: int) -> Array:
 
 
 def parameters(model: Any) -> dict[str, Array]:
-    """Return what a model learns, by name: "blocks.0.norm_1.weight"."""
+    """Return a model's learned arrays by name: "blocks.0.norm_1.weight"."""
     arrays: dict[str, Array] = {}
     parts: dict[str, Any] = {}
     for name, member in vars(model).items():
@@ -218,7 +216,7 @@ def parameters(model: Any) -> dict[str, Array]:
 
 
 def _prefixed(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
-    """Return arrays by their names in a larger whole: "name.w_q"."""
+    """Return arrays by their names with a prefix: "name.w_q"."""
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
@@ -236,9 +234,8 @@ def set_parameters(model: Any, new: dict[str, Array]) -> None:
 def cross_entropy(logits: Array, targets: Indices) -> Array:
     """Return the mean of -log P(target): a number without axes.
 
-    logits (..., T, V), targets (..., T). A target that is no character's
-    place, as -1, asks for nothing and is left out of the mean; where all
-    are, the mean is NaN.
+    logits (..., T, V), targets (..., T). Targets outside 0..V - 1, such as
+    -1, are left out of the mean; if all are, the result is NaN.
     """
     right = one_hot(targets, logits.shape[-1])
     log_weights = np.where(right, log_softmax(logits), 0.0)
@@ -247,7 +244,7 @@ def cross_entropy(logits: Array, targets: Indices) -> Array:
 
 
 def one_hot(ids: Indices, V: int) -> Mask:
-    """Return True at each id's place, (..., V), and nowhere for -1."""
+    """Return True at the index of each id, (..., V); for -1 all are False."""
     places: Mask = ids[..., None] == np.arange(V)
     return places
 
@@ -255,7 +252,7 @@ def one_hot(ids: Indices, V: int) -> Mask:
 def loss_and_gradients(
     model: LanguageModel, ids: Indices, targets: Indices
 ) -> tuple[Array, dict[str, Array]]:
-    """Return the loss, and its gradient by every parameter, by name."""
+    """Return the loss, and its gradient for every parameter, by name."""
     inputs = [model.embed(ids)]
     for block in model.blocks:
         inputs.append(block(inputs[-1]))
@@ -294,8 +291,8 @@ def _named(gradients: NamedTuple) -> dict[str, Array]:
 def cross_entropy_backward(logits: Array, targets: Indices) -> Array:
     """Return the gradient of the logits: (..., T, V).
 
-    ∂(-log P_t)/∂x_j = P_j - δ_tj, divided by the number of targets, and 0
-    where nothing was asked for.
+    ∂(-log P_t)/∂x_j = P_j - δ_tj, divided by the number of targets; 0 for
+    a position without a target.
     """
     right = one_hot(targets, logits.shape[-1])
     weights = softmax(logits)
@@ -327,9 +324,9 @@ def embed_backward(
 ) -> dict[str, Array]:
     """Return the gradients of both embeddings, (V, M) and (T, M).
 
-    A row that was taken is a product with a one-hot matrix, x = O E, and so
-    dE = Oᵀ dx: a character that occurs many times gets the sum of all.
-    Positions beyond those in use get 0.
+    Taking rows is a product with a one-hot matrix, x = O E, and so
+    dE = Oᵀ dx: a character that occurs several times gets the sum of its
+    gradients. Unused positions get 0.
     """
     V, M = model.token_embedding.shape
     rows = np.astype(one_hot(ids, V), d_x.dtype)
@@ -358,7 +355,7 @@ def feed_forward_backward(
 ) -> FeedForwardGradients:
     """Return the gradients of x and of the four parameters.
 
-    relu passes on what comes back where its argument was positive.
+    relu passes the gradient on where its argument was positive.
     """
     before = project(x, layer.w_1, layer.b_1)
     d_hidden, w_2, b_2 = project_backward(
@@ -374,7 +371,8 @@ def block_backward(
 ) -> tuple[Array, dict[str, Array]]:
     """Return the gradients of x and of the block's parameters, by name.
 
-    Both sums send what comes back two ways: past the part and through it.
+    Each residual connection sends the gradient both around the part and
+    through it.
     """
     normal_1 = block.norm_1(x)
     h = x + block.attention(normal_1, is_causal=True)

@@ -1,9 +1,9 @@
-"""Layer normalisation: every position's numbers are put on one scale.
+"""Layer normalization: every position gets mean 0 and variance 1.
 
     y = weight ∘ (x - μ) / σ + bias
 
 μ is the mean of the position's M numbers and σ² their variance, plus a tiny
-ε against a division by 0; weight and bias are learned (Ba et al. 2016,
+ε to avoid a division by 0; weight and bias are learned (Ba et al. 2016,
 arXiv:1607.06450, equation 4).
 """
 
@@ -20,19 +20,19 @@ EPSILON = 1e-5
 
 
 class LayerNorm:
-    """A layer normalisation with its `weight` and `bias`, both (M,)."""
+    """Layer normalization with a learned `weight` and `bias`, both (M,)."""
 
     def __init__(self, weight: Array, bias: Array) -> None:
         self.weight = weight
         self.bias = bias
 
     def __call__(self, x: Array) -> Array:
-        """Return x on one scale: (..., M) to (..., M)."""
+        """Return x normalized, times weight, plus bias: (..., M)."""
         return self.weight * normalize(x) + self.bias
 
 
 def normalize(x: Array) -> Array:
-    """Return x with mean 0 and deviation 1 at each position: (..., M)."""
+    """Return x with mean 0 and standard deviation 1: (..., M)."""
     centred = x - np.mean(x, axis=-1, keepdims=True)
     normal: Array = centred / std(x)
     return normal
@@ -65,10 +65,10 @@ def layer_norm_backward(
 
         dx = (dn - mean(dn) - n mean(n ∘ dn)) / σ.
 
-    The two means come from μ and σ, which every x_i is part of:
-    ∂μ/∂x_i = 1/M and ∂σ/∂x_i = n_i/M. A row of dx sums to zero, as adding a
-    constant to x changes nothing. Σ dy ∘ n and Σ dy over all positions are
-    the gradients of weight and bias.
+    The two means come from μ and σ, which depend on every x_i:
+    ∂μ/∂x_i = 1/M and ∂σ/∂x_i = n_i/M. Each row of dx sums to 0, because
+    adding a constant to x changes nothing. Σ dy ∘ n and Σ dy over all
+    positions are the gradients of weight and bias.
     """
     n = normalize(x)
     dn = layer.weight * d_result

@@ -1,7 +1,7 @@
 """The lesson: five sections, each a function that returns its numbers.
 
-The tokens are the first line of 靜夜思 by 李白 (public domain). Nothing is
-printed here; `attention.py` does that.
+The tokens are the first line of 靜夜思 by 李白 (public domain). The
+program in `attention_twice` prints them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAIRS = 1000
 
 
 class WidthInputs(NamedTuple):
-    """The random rows of section 4 for one width D."""
+    """The random rows of section 4 for one dimension D."""
 
     first: Array
     second: Array
@@ -78,10 +78,11 @@ class LookBack(NamedTuple):
 
 
 class Widths(NamedTuple):
-    """Section 4: a number for each width.
+    """Section 4: a number for each dimension.
 
-    `deviation` is that of dot products of random rows; `unscaled` and
-    `scaled` are the mean over the queries of the greatest weight.
+    `deviation` is the standard deviation of dot products of random rows;
+    `unscaled` and `scaled` are the mean over the queries of the greatest
+    weight.
     """
 
     deviation: tuple[float, ...]
@@ -126,7 +127,7 @@ def average_the_past(x: Array) -> Averages:
 
 
 def match_keys(query: tuple[float, ...] = QUERY) -> Match:
-    """Section 2: score one query against the tokens' keys, then weigh.
+    """Section 2: the scores of one query with all keys, and the weights.
 
     Scores × 5 give the same order with sharper weights.
     """
@@ -145,7 +146,7 @@ def look_back(query: Array, key: Array) -> LookBack:
 
 
 def vary_width(widths: tuple[WidthInputs, ...]) -> Widths:
-    """Section 4: dot products grow as √D, and what that does to weights."""
+    """Section 4: dot products grow as √D, and the weights get sharper."""
     return Widths(
         tuple(deviation(w.first, w.second) for w in widths),
         tuple(

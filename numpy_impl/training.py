@@ -1,12 +1,13 @@
-"""Training: what a model is shown, step by step, and what it says then.
+"""Training: two tasks, their batches, a step, and what a model has learned.
 
-Two tasks. A text: which character comes next. And looking back by content:
-pairs of characters, then the first of one pair again, and its partner is
-the answer. A text can be known by heart from positions alone; the pairs are
-others in every batch, and nothing but looking for the same character helps.
+The first task is a text: predict the next character. The second is looking
+back by content: pairs of characters, then the first of one pair again, whose
+partner is the answer. A text can be learned from positions alone. The pairs
+are new in every batch, so the model must find the same character earlier on:
+its two blocks form an induction head (Olsson et al. 2022, arXiv:2209.11895).
 
-The batch of a step depends on the seed and the step alone, so that a run
-that was broken off goes on as if it had not been.
+The batch of a step depends only on the seed and the step, so that a run that
+was interrupted continues as if it had not been.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ LEARNING_RATE = 3e-3
 
 
 class Batch(NamedTuple):
-    """What is shown, (B, T), and what comes next, (B, T); -1 is not asked."""
+    """Inputs `ids` and `targets`, both (B, T); -1 is no target."""
 
     ids: Indices
     targets: Indices
@@ -49,15 +50,15 @@ def vocabulary(text: str) -> str:
 
 
 def encode(text: str, characters: str) -> Indices:
-    """Return each character's place among `characters`: (len(text),).
+    """Return the index of each character in `characters`: (len(text),).
 
-    A character that is not there is a ValueError.
+    A character that is not among them is a ValueError.
     """
     return np.asarray([characters.index(c) for c in text], dtype=np.int64)
 
 
 def decode(ids: Indices, characters: str) -> str:
-    """Return the characters at the places `ids`, (T,)."""
+    """Return the characters with the indices `ids`, (T,)."""
     return "".join(characters[int(i)] for i in ids)
 
 
@@ -75,7 +76,7 @@ def text_batch(text: Indices, T: int, B: int, seed: int) -> Batch:
 def recall_batch(B: int, seed: int) -> Batch:
     """Return B times four pairs and the first of one pair: (B, 9).
 
-    Only the last position is asked for anything: for the partner.
+    Only the last position has a target: the partner.
     """
     source = Generator(seed)
     first = np.argsort(source.randn(B, len(STEMS)), axis=-1)[:, :PAIRS]
@@ -105,14 +106,14 @@ def recall_model(seed: int = 0, scale: float | None = None) -> LanguageModel:
 
 
 def train_step(model: LanguageModel, optimizer: AdamW, batch: Batch) -> float:
-    """Take one step, and return the loss there was before it."""
+    """Take one step, and return the loss before it."""
     loss, gradients = loss_and_gradients(model, batch.ids, batch.targets)
     optimizer.step(gradients)
     return float(loss)
 
 
 def tied_step(model: LanguageModel, optimizer: AdamW, batch: Batch) -> float:
-    """Take one step in which value stays what key is, W_v = W_k.
+    """Take one step in which value stays tied to key, W_v = W_k.
 
     A matrix that is used twice gets the sum of both gradients.
     """
@@ -132,13 +133,13 @@ def tied(gradients: dict[str, Array]) -> dict[str, Array]:
 
 
 def tie(model: LanguageModel) -> None:
-    """Let every value matrix start as the key matrix."""
+    """Set every value matrix to the key matrix."""
     for block in model.blocks:
         set_parameters(block.attention, {"w_v": block.attention.w_k})
 
 
 def accuracy(model: LanguageModel, batch: Batch) -> float:
-    """Return the share of what is asked that the model answers rightly."""
+    """Return the share of the targets that the model predicts."""
     best = np.argmax(model(batch.ids), axis=-1)
     asked = batch.targets >= 0
     right = np.count_nonzero((best == batch.targets) & asked)
@@ -146,7 +147,7 @@ def accuracy(model: LanguageModel, batch: Batch) -> float:
 
 
 def continue_text(model: LanguageModel, ids: Indices, steps: int) -> Indices:
-    """Return ids, (T,), with the `steps` likeliest characters after them.
+    """Return ids, (T,), and `steps` more, each the most likely next one.
 
     The model sees as many of the last characters as it has positions.
     """

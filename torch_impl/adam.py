@@ -1,4 +1,4 @@
-"""Adam: every parameter takes steps of its own size.
+"""Adam, an optimizer with a step size for each parameter.
 
     m ← β₁ m + (1 - β₁) g         m̂ = m / (1 - β₁ᵗ)
     v ← β₂ v + (1 - β₂) g²        v̂ = v / (1 - β₂ᵗ)
@@ -45,7 +45,7 @@ class AdamW:
         )
 
     def step(self, gradients: dict[str, Array]) -> None:
-        """Give the model its next parameters, from gradients by name.
+        """Take a step: give the model new parameters, from gradients by name.
 
         A parameter without a gradient is a KeyError, and nothing is changed.
         """
@@ -69,7 +69,7 @@ class AdamW:
     def load_state_dict(
         self, step_count: int, state: dict[str, Array]
     ) -> None:
-        """Go on after `step_count` steps, from the `state_dict` of then."""
+        """Continue after `step_count` steps, from their `state_dict`."""
         self.step_count = step_count
         for name, w in parameters(self.model).items():
             self._optimizer.state[w] = {

@@ -20,11 +20,11 @@ class Generator:
         self._source = torch.Generator().manual_seed(seed)
 
     def randn(self, *shape: int) -> Array:
-        """Return the next normal numbers, float32, of mean 0, deviation 1."""
+        """Return the next numbers, float32, of mean 0 and variance 1."""
         return torch.randn(shape, generator=self._source, dtype=torch.float32)
 
     def randint(self, high: int, *shape: int) -> Indices:
-        """Return the next whole numbers from 0 to high - 1.
+        """Return the next integers from 0 to high - 1.
 
         Raises ValueError for a `high` below 1 or above 2²⁸ - 1.
         """
@@ -33,6 +33,6 @@ class Generator:
 
 
 def check_high(high: int) -> None:
-    """Check the bound of whole numbers."""
+    """Check the upper bound of integers."""
     if not 0 < high < 2**28:
         raise ValueError(f"high is {high}, expected 1 to 2**28 - 1")

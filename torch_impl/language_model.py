@@ -1,11 +1,11 @@
-"""A language model: which character comes next, and how it is learned.
+"""A language model: a Transformer that predicts the next character.
 
-Each character becomes a row of numbers, and the number of its position adds
-another; blocks of attention and a small network let the positions speak to
-each other; what comes out at a position is compared with every character.
-The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): pre-norm,
-causal, each part adding to what passes through. GPT-2 has GELU where relu
-stands here, and biases in its attention.
+Each character selects a row of the token embedding, to which the row of its
+position is added. Blocks of self-attention and a feed-forward network follow,
+and a last matrix turns each position into logits, a score for each character.
+The blocks are those of GPT-2 (Radford et al. 2019, section 2.3): causal,
+pre-norm, with residual connections. GPT-2 has GELU in place of relu, and
+biases in its attention.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .softmax import log_softmax
 
 
 class FeedForward(nn.Module):
-    """A network for each position alone: relu(x W_1 + b_1) W_2 + b_2.
+    """A feed-forward network at each position: relu(x W_1 + b_1) W_2 + b_2.
 
     `w_1` is (M, F), `w_2` (F, M) (Vaswani et al. 2017, equation 2).
     """
@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.w_2, self.b_2 = nn.Parameter(w_2), nn.Parameter(b_2)
 
     def forward(self, x: Array) -> Array:
-        """Return what the network makes of each position: (..., T, M)."""
+        """Return the output of the network: (..., T, M)."""
         hidden = relu(project(x, self.w_1, self.b_1))
         return project(hidden, self.w_2, self.b_2)
 
@@ -46,7 +46,7 @@ def relu(x: Array) -> Array:
 
 
 class Block(nn.Module):
-    """A block: attention, then a feed-forward network, each added to x.
+    """A block: attention and a feed-forward network, each with a residual.
 
     h = x + attention(norm_1(x))        y = h + feed_forward(norm_2(h))
     """
@@ -65,23 +65,22 @@ class Block(nn.Module):
         self.feed_forward = feed_forward
 
     def forward(self, x: Array) -> Array:
-        """Return what the block makes of x: (..., T, M)."""
+        """Return the output of the block: (..., T, M)."""
         h = x + self.attention(self.norm_1(x), is_causal=True)
         y: Array = h + self.feed_forward(self.norm_2(h))
         return y
 
 
 class LanguageModel(nn.Module):
-    """A model of the next character, of V, from all before it.
+    """A model that predicts the next of V characters from those before it.
 
     ids are (..., T), each from 0 to V - 1 (IndexError), no more of them
     than there are positions (ValueError).
 
     `token_embedding` (V, M) has a row for each character and
-    `position_embedding` (T, M) one for each position, of which there are T.
-    `lm_head` (M, V) turns the last result into a score for each character;
-    None takes the transposed `token_embedding` (Press and Wolf 2017,
-    arXiv:1608.05859).
+    `position_embedding` (T, M) one for each of T positions. `lm_head` (M, V)
+    turns the last block's output into logits; None takes the transposed
+    `token_embedding` (Press and Wolf 2017, arXiv:1608.05859).
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class LanguageModel(nn.Module):
         self.norm = norm
 
     def embed(self, ids: Indices) -> Array:
-        """Return the rows of characters and positions: (..., T, M)."""
+        """Return token plus position embeddings: (..., T, M)."""
         check_ids(
             ids,
             self.token_embedding.shape[0],
@@ -112,21 +111,21 @@ class LanguageModel(nn.Module):
         return taken + self.position_embedding[:T, :]
 
     def unembed(self, x: Array) -> Array:
-        """Return a score for each character: (..., T, M) to (..., T, V)."""
+        """Return the logits: (..., T, M) to (..., T, V)."""
         matrix = (
             self.token_embedding.mT if self.lm_head is None else self.lm_head
         )
         return x @ matrix
 
     def forward(self, ids: Indices) -> Array:
-        """Return the scores (logits) of the next character: (..., T, V)."""
+        """Return the logits of the next character: (..., T, V)."""
         x = self.embed(ids)
         for block in self.blocks:
             x = block(x)
         return self.unembed(self.norm(x))
 
     def weights(self, ids: Indices) -> list[Array]:
-        """Return the weights of attention, (..., H, T, T), of each block."""
+        """Return the attention weights, (..., H, T, T), of each block."""
         x, weights = self.embed(ids), []
         for block in self.blocks:
             steps = block.attention.steps(block.norm_1(x), is_causal=True)
@@ -136,7 +135,7 @@ class LanguageModel(nn.Module):
 
 
 def check_ids(ids: Indices, V: int, T: int) -> None:
-    """Check that ids are places among V characters, T of them at most.
+    """Check that ids are from 0 to V - 1, and no more than T of them.
 
     Raises IndexError or ValueError. An index of -1 would be the last
     character, and more ids than positions might broadcast.
@@ -161,11 +160,10 @@ def initial_model(
     blocks: int,
     scale: float | None = None,
 ) -> LanguageModel:
-    """Return a model that has learned nothing: float32, drawn by `randn`.
+    """Return an untrained model: float32, its numbers drawn by `randn`.
 
-    Rows of characters and positions have entries of deviation 1, and so has
-    what a matrix with entries of deviation 1/√rows makes of them. `scale`
-    is that of every attention.
+    Embeddings have standard deviation 1, and matrices 1/√rows, which keeps
+    it. `scale` is the scale of attention in every block.
     """
 
     def matrix(rows: int, columns: int) -> Array:
@@ -173,7 +171,7 @@ def initial_model(
         return randn(rows, columns) / math.sqrt(rows)
 
     def norm() -> LayerNorm:
-        """Return a normalisation that changes nothing yet."""
+        """Return a layer normalization with weight 1 and bias 0."""
         return LayerNorm(constant(1.0, M), constant(0.0, M))
 
     def block() -> Block:
@@ -197,7 +195,7 @@ def constant(number: float, size: int) -> Array:
 
 
 def parameters(model: Any) -> dict[str, Array]:
-    """Return what a model learns, by name: "blocks.0.norm_1.weight".
+    """Return a model's learned arrays by name: "blocks.0.norm_1.weight".
 
     These are the parameters themselves: training changes them in place.
     """
@@ -218,9 +216,8 @@ def set_parameters(model: Any, new: dict[str, Array]) -> None:
 def cross_entropy(logits: Array, targets: Indices) -> Array:
     """Return the mean of -log P(target): a number without axes.
 
-    logits (..., T, V), targets (..., T). A target that is no character's
-    place, as -1, asks for nothing and is left out of the mean; where all
-    are, the mean is NaN.
+    logits (..., T, V), targets (..., T). Targets outside 0..V - 1, such as
+    -1, are left out of the mean; if all are, the result is NaN.
     """
     right = one_hot(targets, logits.shape[-1])
     log_weights = torch.where(right, log_softmax(logits), 0.0)
@@ -229,7 +226,7 @@ def cross_entropy(logits: Array, targets: Indices) -> Array:
 
 
 def one_hot(ids: Indices, V: int) -> Mask:
-    """Return True at each id's place, (..., V), and nowhere for -1."""
+    """Return True at the index of each id, (..., V); for -1 all are False."""
     places: Mask = ids[..., None] == torch.arange(V, device=ids.device)
     return places
 
@@ -237,7 +234,7 @@ def one_hot(ids: Indices, V: int) -> Mask:
 def loss_and_gradients(
     model: LanguageModel, ids: Indices, targets: Indices
 ) -> tuple[Array, dict[str, Array]]:
-    """Return the loss, and its gradient by every parameter, by name."""
+    """Return the loss, and its gradient for every parameter, by name."""
     loss = cross_entropy(model(ids), targets)
     learned = parameters(model)
     gradients = torch.autograd.grad(loss, list(learned.values()))

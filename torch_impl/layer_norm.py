@@ -1,9 +1,9 @@
-"""Layer normalisation: every position's numbers are put on one scale.
+"""Layer normalization: every position gets mean 0 and variance 1.
 
     y = weight ∘ (x - μ) / σ + bias
 
 μ is the mean of the position's M numbers and σ² their variance, plus a tiny
-ε against a division by 0; weight and bias are learned (Ba et al. 2016,
+ε to avoid a division by 0; weight and bias are learned (Ba et al. 2016,
 arXiv:1607.06450, equation 4).
 """
 
@@ -18,7 +18,7 @@ EPSILON = 1e-5
 
 
 class LayerNorm(nn.Module):
-    """A layer normalisation with its `weight` and `bias`, both (M,)."""
+    """Layer normalization with a learned `weight` and `bias`, both (M,)."""
 
     def __init__(self, weight: Array, bias: Array) -> None:
         super().__init__()
@@ -26,12 +26,12 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(bias)
 
     def forward(self, x: Array) -> Array:
-        """Return x on one scale: (..., M) to (..., M)."""
+        """Return x normalized, times weight, plus bias: (..., M)."""
         return self.weight * normalize(x) + self.bias
 
 
 def normalize(x: Array) -> Array:
-    """Return x with mean 0 and deviation 1 at each position: (..., M)."""
+    """Return x with mean 0 and standard deviation 1: (..., M)."""
     centred = x - torch.mean(x, dim=-1, keepdim=True)
     normal: Array = centred / std(x)
     return normal
