@@ -90,7 +90,7 @@ def test_signatures_name_every_parameter(page: Tag) -> None:
 
 def test_docstrings_are_there_word_for_word(page: Tag) -> None:
     said = plain(page.get_text())
-    modules = {f"{p}.{room}" for p in PACKAGES for room in api.modules()}
+    modules = {f"{p}.{name}" for p in PACKAGES for name in api.modules()}
     found = [importlib.import_module(m) for m in modules - {"torch_impl.fast"}]
     for item in [*found, *dict(documented()).values()]:
         text = inspect.getdoc(item)
@@ -108,7 +108,7 @@ def test_a_label_says_what_one_side_alone_has(page: Tag) -> None:
         if len(sides) == 2:
             assert badge is None, name
         elif badge is None:
-            # Its class, or its room, has the label for all.
+            # Its class, or its module, has the label for all.
             assert name.startswith(("numpy_impl.fast.", "torch_impl.ring."))
         else:
             assert labels[sides.pop()] in badge.get_text(), name

@@ -41,8 +41,8 @@ from .languages import language_of
 
 SIDES = {"NumPy": "numpy_impl", "PyTorch": "torch_impl"}
 READMES = {"en": "README.md", "zh-Hant": "README.zh-Hant.md"}
-# The table of a README, and the module that one of its lines is about.
-TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+# A table of a README with its title, and the module that a line is about.
+TABLE = re.compile(r"^\*\*.*\*\*\n\n(?:\|.*\n)+", re.MULTILINE)
 MODULE = re.compile(r"(?<=^\| )`(\w+)\.py`", re.MULTILINE)
 # An argument, or what is raised, in a docstring.
 NAMED = re.compile(r"^    (\w+): ", re.MULTILINE)
@@ -57,11 +57,10 @@ class Entry(NamedTuple):
     text: str
 
 
-def table(tag: str) -> str:
-    """Return the table of the modules from the README."""
+def tables(tag: str) -> str:
+    """Return the tables of the modules from the README, in their order."""
     text = (ROOT / READMES[tag]).read_text(encoding="utf-8")
-    (found,) = TABLE.findall(text)
-    return str(found)
+    return "\n".join(TABLE.findall(text))
 
 
 def files() -> list[Path]:
@@ -72,7 +71,7 @@ def files() -> list[Path]:
 
 def modules() -> list[str]:
     """Return the modules in reading order; what need not be read is last."""
-    read = MODULE.findall(table("en"))
+    read = MODULE.findall(tables("en"))
     return [*read, *sorted({file.stem for file in files()} - {*read})]
 
 
@@ -159,10 +158,12 @@ class Api(SphinxDirective):
         return language_of(self.config).tag
 
     def run(self) -> list[nodes.Node]:
-        """Return the table of the modules, and a section for each."""
+        """Return the tables of the modules, and a section for each."""
         for file in [*map(ROOT.joinpath, READMES.values()), *files()]:
             self.env.note_dependency(str(file))
-        links = MODULE.sub(r"{py:mod}`\1.py <numpy_impl.\1>`", table(self.tag))
+        links = MODULE.sub(
+            r"{py:mod}`\1.py <numpy_impl.\1>`", tables(self.tag)
+        )
         return [
             *self.parse_text_to_nodes(links),
             *map(self.section, modules()),

@@ -45,8 +45,8 @@ def both(path):
 
 
 def by_hand(path):
-    room, name = path.split(".")
-    print(inspect.getsource(getattr(getattr(numpy_impl, room), name)))
+    module, name = path.split(".")
+    print(inspect.getsource(getattr(getattr(numpy_impl, module), name)))
 
 
 def ran(*words):
