@@ -23,9 +23,9 @@ from .language_model import parameters, set_parameters
 
 
 class AdamW:
-    """Adam for the parameters of a model, after `step_count` steps.
+    """AdamW for the parameters of a model, after `step_count` steps.
 
-    `learning_rate` is η, `decay` is λ.
+    `learning_rate` is η, `decay` the weight decay λ.
     """
 
     def __init__(

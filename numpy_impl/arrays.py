@@ -17,9 +17,9 @@ Array: TypeAlias = "NDArray[np.floating[Any]]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 Indices: TypeAlias = "NDArray[np.integer[Any]]"
 
-# What this library has and does. The suite reads it.
+# What this library offers. The suite reads it.
 DTYPES = ("float64", "float32", "float16")
-# Half types are computed in float32 and rounded once, in the end.
+# Half types are computed in float32 and rounded once, at the end.
 HALF_IS_COMPUTED_IN = "float32"
 # A weight of 0 times a value that is NaN is NaN, as arithmetic says.
 MASKED_VALUES_LEAK = True
@@ -36,7 +36,7 @@ def to_numpy(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def uniform(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return new numbers on [0, 1), drawn anew in every process."""
+    """Return uniform numbers on [0, 1), float64, of a shape."""
     return np.random.default_rng().random(shape)
 
 
@@ -62,9 +62,9 @@ def is_half(array: NDArray[Any]) -> bool:
 
 
 def float_range(array: NDArray[Any]) -> tuple[float, float]:
-    """Return the smallest and largest positive number to compute with.
+    """Return the smallest and largest normal number of the compute dtype.
 
-    They are those of float32 where an array holds numbers of 16 bits.
+    It is float32 where an array holds numbers of 16 bits.
     """
     info = np.finfo(np.float32 if is_half(array) else array.dtype)
     return float(info.smallest_normal), float(info.max)
@@ -76,7 +76,7 @@ def cast(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
 
 
 def to_device_of(array: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
-    """Return an array where another is: here, all are in one place."""
+    """Return an array on the device of another; NumPy has only one."""
     return array
 
 

@@ -1,4 +1,6 @@
-"""Attention: a weighted sum of values, with weights from queries and keys.
+"""Scaled dot-product attention: weighted sums of values.
+
+The weights come from the dot products of queries and keys.
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √D) V
 
@@ -18,7 +20,7 @@ from .softmax import softmax, softmax_backward
 def attention_scores(
     query: Array, key: Array, scale: float | None = None
 ) -> Array:
-    """Return how well each query fits each key.
+    """Return the score (logit) of each query for each key.
 
     query (..., L, D) and key (..., S, D) give (..., L, S): the dot product
     of every query with every key, times `scale`, which is 1/√D for None.

@@ -32,5 +32,5 @@ def dropout_backward(
 
 
 def draw_dropout_mask(shape: tuple[int, ...], dropout_p: float) -> Mask:
-    """Draw which weights to keep, each with probability 1 - p."""
+    """Draw a dropout mask: True, for keep, with probability 1 - p."""
     return uniform(shape) >= dropout_p

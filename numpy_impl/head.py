@@ -1,9 +1,9 @@
-"""One head: three matrices turn x into query, key and value.
+"""One head of self-attention: x becomes query, key and value.
 
     q = x W_q    k = x W_k    v = x W_v
 
-The three matrices are learned. All three are applied to the same x:
-self-attention. (Vaswani et al. 2017, section 3.2.2.)
+The three matrices are learned, and all are applied to the same x (Vaswani
+et al. 2017, section 3.2.2).
 """
 
 from __future__ import annotations

@@ -245,8 +245,8 @@ def cross_entropy(logits: Array, targets: Indices) -> Array:
 
 def one_hot(ids: Indices, V: int) -> Mask:
     """Return True at the index of each id, (..., V); for -1 all are False."""
-    places: Mask = ids[..., None] == np.arange(V)
-    return places
+    matches: Mask = ids[..., None] == np.arange(V)
+    return matches
 
 
 def loss_and_gradients(

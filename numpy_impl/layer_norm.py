@@ -16,6 +16,7 @@ import numpy as np
 from .arrays import Array
 from .broadcasting import broadcast_backward
 
+# ε, as in torch.nn.LayerNorm.
 EPSILON = 1e-5
 
 

@@ -1,4 +1,4 @@
-"""Masks: which query may look at which key.
+"""Masks: which query may attend to which key.
 
 True means: this query attends to this key. A masked score is set to -inf
 *before* the softmax: exp(-inf) = 0 gives the key the weight 0 and leaves it
@@ -14,7 +14,7 @@ from .arrays import Array, Indices, Mask
 
 
 def causal_mask(L: int, S: int, align: str = "upper_left") -> Mask:
-    """Return which of S keys each of L queries sees: (L, S).
+    """Return which of S keys each of L queries sees, (L, S): a triangle.
 
     Query i sees the keys 0..i and none after. For L = S = 3 that is, with 1
     for True,
@@ -96,7 +96,7 @@ def query_key_positions(L: int, S: int, align: str) -> tuple[Indices, Indices]:
 def first_position(L: int, S: int, align: str) -> int:
     """Return the position of the first of L queries among S keys.
 
-    Raises ValueError for a corner that is neither of the two.
+    Raises ValueError for an `align` that is neither of the two.
     """
     first = {"upper_left": 0, "lower_right": S - L}
     if align not in first:

@@ -130,8 +130,8 @@ class MultiHeadAttention:
 class MultiHeadAttentionGradients(NamedTuple):
     """The gradients of a layer's inputs and of its parameters.
 
-    `context` is None for self-attention, a bias's that of a missing bias.
-    A floating mask's is left out: `sdpa` has it.
+    `context` is None in self-attention, and a bias that is missing has None.
+    The gradient of a floating mask is left out: `sdpa` has it.
     """
 
     x: Array

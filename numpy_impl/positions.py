@@ -103,8 +103,8 @@ def alibi(H: int, L: int, S: int) -> Array:
 def rotary_half_backward(d_rotated: Array, offset: int = 0) -> Array:
     """Return the gradient of x: rotated back by the same angles.
 
-    A rotation's inverse is its transpose, dx = Rᵀ dy: the same rotation with
-    the sign of the sine changed.
+    The inverse of a rotation is its transpose, dx = Rᵀ dy: the same rotation
+    with the sign of the sine changed.
     """
     cosine, sine = cos_sin(d_rotated, offset)
     return rotate_half(d_rotated, cosine, -sine)

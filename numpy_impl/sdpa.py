@@ -175,7 +175,7 @@ def upcast(array: Array) -> Array:
 
 
 def repeat_heads(array: Array, H: int) -> Array:
-    """Return key or value with a head for each of H query heads.
+    """Return key or value with a head for each of H query heads (GQA).
 
     (..., G, S, D) gives (..., H, S, D), each head H/G times in succession:
     query head h reads head h // (H/G) (arXiv:2305.13245).

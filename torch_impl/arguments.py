@@ -1,8 +1,9 @@
-"""What is checked before anything is computed, and how it is said.
+"""The options of attention, and the checks of all arguments.
 
-Every message names the argument, what it was and what was expected. What is
-of the wrong kind (no array, integers, two dtypes) is a TypeError; what has
-a wrong shape or lies out of range is a ValueError.
+Every message names the argument, its value and what was expected. A wrong
+kind (no array, integers, two dtypes) is a TypeError; a wrong shape or a
+number out of range is a ValueError. None of this depends on the library, so
+the module is the same on both sides, and a port can take it as it is.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def check_array(name: str, array: Any) -> None:
 
 
 def check_shapes(query: Any, key: Any, value: Any, enable_gqa: bool) -> None:
-    """Check the ranks, the widths, the lengths, the heads and the batch."""
+    """Check ranks, dimensions, lengths, heads and batch."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         if len(array.shape) < 2:
             raise ValueError(
@@ -150,7 +151,7 @@ def check_mask(attn_mask: Any, shape: tuple[int, ...]) -> None:
 
 
 def check_dropout_mask(dropout_mask: Any, shape: tuple[int, ...]) -> None:
-    """Check that the weights to keep are given as booleans that fit."""
+    """Check that a dropout mask is boolean and fits the scores."""
     check_array("dropout_mask", dropout_mask)
     if not is_boolean(dropout_mask):
         raise TypeError(
@@ -190,7 +191,7 @@ def check_dropout(dropout_p: Any) -> None:
 
 
 def check_scale(scale: Any, query: Any) -> None:
-    """Check that a scale, if finite, is so in the dtype of computation."""
+    """Check that a finite scale is finite in the compute dtype too."""
     check_number("scale", scale)
     _, largest = float_range(query)
     if largest < abs(scale) < math.inf:
@@ -219,7 +220,7 @@ def check_window(window: Any) -> None:
 
 
 def check_soft_cap(soft_cap: Any, query: Any) -> None:
-    """Check that a cap is positive and finite in the dtype of computation."""
+    """Check that a cap is positive and finite in the compute dtype."""
     check_number("soft_cap", soft_cap)
     smallest, largest = float_range(query)
     if not smallest <= soft_cap <= largest:

@@ -18,9 +18,9 @@ Array: TypeAlias = torch.Tensor
 Mask: TypeAlias = torch.Tensor
 Indices: TypeAlias = torch.Tensor
 
-# What this library has and does. The suite reads it.
+# What this library offers. The suite reads it.
 DTYPES = ("float64", "float32", "float16", "bfloat16")
-# Half types are computed in float32 and rounded once, in the end.
+# Half types are computed in float32 and rounded once, at the end.
 HALF_IS_COMPUTED_IN = "float32"
 # A weight of 0 times a value that is NaN is NaN, as arithmetic says.
 MASKED_VALUES_LEAK = True
@@ -73,9 +73,9 @@ def is_half(array: torch.Tensor) -> bool:
 
 
 def float_range(array: torch.Tensor) -> tuple[float, float]:
-    """Return the smallest and largest positive number to compute with.
+    """Return the smallest and largest normal number of the compute dtype.
 
-    They are those of float32 where an array holds numbers of 16 bits.
+    It is float32 where an array holds numbers of 16 bits.
     """
     info = torch.finfo(torch.float32 if is_half(array) else array.dtype)
     return float(info.smallest_normal), float(info.max)

@@ -25,5 +25,5 @@ def dropout(weights: Array, dropout_p: float, dropout_mask: Mask) -> Array:
 
 
 def draw_dropout_mask(shape: tuple[int, ...], dropout_p: float) -> Mask:
-    """Draw which weights to keep, each with probability 1 - p."""
+    """Draw a dropout mask: True, for keep, with probability 1 - p."""
     return uniform(shape) >= dropout_p

@@ -227,8 +227,8 @@ def cross_entropy(logits: Array, targets: Indices) -> Array:
 
 def one_hot(ids: Indices, V: int) -> Mask:
     """Return True at the index of each id, (..., V); for -1 all are False."""
-    places: Mask = ids[..., None] == torch.arange(V, device=ids.device)
-    return places
+    matches: Mask = ids[..., None] == torch.arange(V, device=ids.device)
+    return matches
 
 
 def loss_and_gradients(

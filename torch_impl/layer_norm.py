@@ -14,6 +14,7 @@ from torch import nn
 
 from .arrays import Array
 
+# ε, as in torch.nn.LayerNorm.
 EPSILON = 1e-5
 
 

@@ -169,7 +169,7 @@ def deviation(first: Array, second: Array) -> float:
 
 
 def mean_row_maximum(scores: Array) -> float:
-    """Return the greatest weight of a row, averaged over the rows."""
+    """Return the largest weight of a row, averaged over the rows."""
     return float(torch.mean(torch.amax(softmax(scores), dim=-1)))
 
 

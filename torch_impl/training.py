@@ -33,7 +33,7 @@ POEM = "床前明月光疑是地上霜舉頭望明月低頭思故鄉"
 STEMS = "甲乙丙丁戊己庚辛壬癸"
 BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
 PAIRS = 4
-# What both tasks are learned with.
+# The learning rate of both tasks.
 LEARNING_RATE = 3e-3
 
 
