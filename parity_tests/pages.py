@@ -80,7 +80,7 @@ def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
     """Return a page with other lines at one of its markers."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
     body = "\n".join(["", *lines, ""])
-    found, count = re.subn(
+    replaced, count = re.subn(
         pattern, lambda m: f"{m[1]}{body}\n{m[2]}", text, flags=re.S
     )
     if count != 1:
@@ -88,7 +88,7 @@ def between(text: str, name: str, lines: Sequence[str], path: Path) -> str:
             f"{path} has {count} markers from <!-- {name} --> to "
             "<!-- end -->, expected 1"
         )
-    return found
+    return replaced
 
 
 def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

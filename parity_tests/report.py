@@ -70,18 +70,18 @@ def table(outcomes: Iterable[Outcome]) -> Table:
         check = outcome.check_case.check
         cells[check.concept, check.judge, outcome.version].append(outcome)
     names = [version.name for version in VERSIONS]
-    found = Table("concept", "judge")
-    found.caption = "error: the largest, as a share of what rounding may do"
+    drawn = Table("concept", "judge")
+    drawn.caption = "error: the largest, as a share of what rounding may do"
     for name in names:
-        found.add_column(f"{name}: cases", justify="right")
-        found.add_column("error", justify="right")
+        drawn.add_column(f"{name}: cases", justify="right")
+        drawn.add_column("error", justify="right")
     for concept in CONCEPTS:
         for judge in JUDGES:
             row = [cells.get((concept, judge, name), []) for name in names]
             if any(row):
                 texts = [text for cell in row for text in summary(cell)]
-                found.add_row(concept, judge, *texts)
-    return found
+                drawn.add_row(concept, judge, *texts)
+    return drawn
 
 
 def summary(outcomes: list[Outcome]) -> tuple[str, str]:

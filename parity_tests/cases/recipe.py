@@ -124,8 +124,8 @@ class Inputs:
             return False
         if self.options.dropout_mask is None:
             return True
-        own = index[len(index) - self.options.dropout_mask.ndim :]
-        place = zip(own, self.options.dropout_mask.shape, strict=True)
+        inner = index[len(index) - self.options.dropout_mask.ndim :]
+        place = zip(inner, self.options.dropout_mask.shape, strict=True)
         return bool(
             self.options.dropout_mask[
                 tuple(0 if n == 1 else i for i, n in place)

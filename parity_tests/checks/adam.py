@@ -30,14 +30,14 @@ class Settings(NamedTuple):
 
     def __str__(self) -> str:
         """Return what is not as it is by default."""
-        own = self._asdict()
-        other = [f"{n} {v}" for n, v in own.items() if v != DEFAULTS[n]]
+        settings = self._asdict()
+        other = [f"{n} {v}" for n, v in settings.items() if v != DEFAULTS[n]]
         return ", ".join(other) or "defaults"
 
     def options(self) -> dict[str, float]:
         """Return the optimiser's arguments."""
-        own = self._asdict()
-        return {n: own[n] for n in own if n not in ("dtype", "size")}
+        options = self._asdict()
+        return {n: options[n] for n in options if n not in ("dtype", "size")}
 
     def draw(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Draw two parameters, and gradients for each step."""
@@ -67,8 +67,8 @@ SETTINGS = [
 
 def make(version: Version, settings: Settings, start: dict[str, Any]) -> Any:
     """Return an optimiser of a small model: weight and bias."""
-    own = [version.array(start[name]) for name in NAMES]
-    model = version.function("layer_norm.LayerNorm")(*own)
+    parameters = [version.array(start[name]) for name in NAMES]
+    model = version.function("layer_norm.LayerNorm")(*parameters)
     return version.function("adam.AdamW")(model, **settings.options())
 
 
@@ -76,25 +76,25 @@ def walk(
     version: Version, optimizer: Any, gradients: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the parameters after each step."""
-    found = []
-    for own in gradients:
-        optimizer.step({n: version.array(g) for n, g in own.items()})
+    steps = []
+    for gradient in gradients:
+        optimizer.step({n: version.array(g) for n, g in gradient.items()})
         now = version.function("language_model.parameters")(optimizer.model)
-        found.append({n: version.numpy(w).copy() for n, w in now.items()})
-    return found
+        steps.append({n: version.numpy(w).copy() for n, w in now.items()})
+    return steps
 
 
 def by_algorithm(settings: Settings) -> list[dict[str, Any]]:
     """Return the parameters after each step: one number after the other."""
     start, gradients = settings.draw()
     b1, b2, lr = settings.beta_1, settings.beta_2, settings.learning_rate
-    found: list[dict[str, Any]] = [{} for _ in gradients]
+    steps: list[dict[str, Any]] = [{} for _ in gradients]
     for name in NAMES:
         columns = np.zeros((len(gradients), M))
         for i in range(M):
             w, m, v = float(start[name][i]), 0.0, 0.0
-            for t, own in enumerate(gradients, start=1):
-                g = float(own[name][i])
+            for t, gradient in enumerate(gradients, start=1):
+                g = float(gradient[name][i])
                 m = b1 * m + (1 - b1) * g
                 v = b2 * v + (1 - b2) * g**2
                 fair_m, fair_v = m / (1 - b1**t), v / (1 - b2**t)
@@ -102,8 +102,8 @@ def by_algorithm(settings: Settings) -> list[dict[str, Any]]:
                 w -= lr * fair_m / (math.sqrt(fair_v) + settings.epsilon)
                 columns[t - 1, i] = w
         for t, column in enumerate(columns):
-            found[t][name] = column
-    return found
+            steps[t][name] = column
+    return steps
 
 
 def error_of(settings: Settings, step: int, start: Any) -> Any:
@@ -126,8 +126,8 @@ def every_step_is_the_algorithms(trial: Trial) -> None:
     start, gradients = settings.draw()
     optimizer = make(trial.version, settings, start)
     expected = by_algorithm(settings)
-    for t, own in enumerate(walk(trial.version, optimizer, gradients)):
-        for name, got in own.items():
+    for t, values in enumerate(walk(trial.version, optimizer, gradients)):
+        for name, got in values.items():
             assert got.dtype == settings.dtype, f"{name} is {got.dtype}"
             error = error_of(settings, t, start[name])
             trial.within(f"{name}, step {t}", got, expected[t][name], error)
@@ -143,8 +143,8 @@ def both_versions_take_the_same_steps(trial: Trial) -> None:
         walk(version, make(version, settings, start), gradients)
         for version in (trial.version, trial.other)
     )
-    for t, (own, must) in enumerate(zip(one, other, strict=True)):
-        for name, got in own.items():
+    for t, (values, must) in enumerate(zip(one, other, strict=True)):
+        for name, got in values.items():
             error = 2 * error_of(settings, t, start[name])
             trial.within(f"{name}, step {t}", got, must[name], error)
 
@@ -155,7 +155,7 @@ def every_step_is_torchs_adamw(trial: Trial) -> None:
     settings: Settings = trial.case
     start, gradients = settings.draw()
     leaves = {n: torch.tensor(w, requires_grad=True) for n, w in start.items()}
-    own = torch.optim.AdamW(
+    torchs = torch.optim.AdamW(
         list(leaves.values()),
         lr=settings.learning_rate,
         betas=(settings.beta_1, settings.beta_2),
@@ -163,15 +163,15 @@ def every_step_is_torchs_adamw(trial: Trial) -> None:
         weight_decay=settings.decay,
     )
     optimizer = make(trial.version, settings, start)
-    found = walk(trial.version, optimizer, gradients)
+    steps = walk(trial.version, optimizer, gradients)
     for t, given in enumerate(gradients):
         for name, leaf in leaves.items():
             leaf.grad = torch.tensor(given[name])
-        own.step()
+        torchs.step()
         for name, leaf in leaves.items():
             witness = leaf.detach().numpy()
             error = 2 * error_of(settings, t, start[name])
-            trial.within(f"{name}, step {t}", found[t][name], witness, error)
+            trial.within(f"{name}, step {t}", steps[t][name], witness, error)
 
 
 @check("adam", "closed form", (1.0, -8.0, 2.0**-20, 2.0**40))
@@ -181,9 +181,9 @@ def the_first_step_has_the_learning_rates_size(trial: Trial) -> None:
     start = {name: np.ones(M) for name in NAMES}
     gradients = [{name: np.full(M, trial.case) for name in NAMES}] * 3
     optimizer = make(trial.version, settings, start)
-    for t, own in enumerate(walk(trial.version, optimizer, gradients)):
+    for t, values in enumerate(walk(trial.version, optimizer, gradients)):
         expected = np.full(M, 1 - np.sign(trial.case) * 0.25 * (t + 1))
-        for name, got in own.items():
+        for name, got in values.items():
             trial.within(name, got, expected, 16 * np.spacing(1.0))
 
 
@@ -193,10 +193,10 @@ def decay_is_taken_from_the_parameter_alone(trial: Trial) -> None:
     settings = Settings(learning_rate=0.25, decay=trial.case)
     start = {name: np.asarray([1.0, -2.0, 4.0, 8.0, 0.0]) for name in NAMES}
     gradients = [{name: np.zeros(M) for name in NAMES}]
-    (own,) = walk(
+    (values,) = walk(
         trial.version, make(trial.version, settings, start), gradients
     )
-    for name, got in own.items():
+    for name, got in values.items():
         trial.within(name, got, start[name] * (1 - 0.25 * trial.case))
 
 

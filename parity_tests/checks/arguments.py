@@ -109,21 +109,23 @@ def strangers_are_refused_by_name(trial: Trial) -> None:
         "attn_mask": zeros(5, 7),
         "dropout_mask": zeros(5, 7, dtype=np.bool_),
     }
-    own = stranger(trial, kind, (plain | good())[name])
-    if kind == "another precision" and not hasattr(own, "numpy"):
+    foreign = stranger(trial, kind, (plain | good())[name])
+    if kind == "another precision" and not hasattr(foreign, "numpy"):
         # Where a long double is no longer than a double there is no case.
-        own = own if own.itemsize > 8 else own.astype(np.complex128)
+        foreign = (
+            foreign if foreign.itemsize > 8 else foreign.astype(np.complex128)
+        )
     function = trial.version.function(ATTENTION)
-    found: Exception | None = None
+    refusal: Exception | None = None
     try:
-        function(**(named | {name: own}))
+        function(**(named | {name: foreign}))
     except TypeError as error:
-        found = error
-    assert found is not None, f"{name} of {kind} was accepted"
+        refusal = error
+    assert refusal is not None, f"{name} of {kind} was accepted"
     # Of a third library there is no such precision: NumPy's is a stranger.
-    part = "dtype" if trial.version.is_array(own) else "expected an array"
-    assert str(found).startswith(name), str(found)
-    assert part in str(found), str(found)
+    part = "dtype" if trial.version.is_array(foreign) else "expected an array"
+    assert str(refusal).startswith(name), str(refusal)
+    assert part in str(refusal), str(refusal)
 
 
 PLACED: dict[str, dict[str, Any]] = {
@@ -151,23 +153,23 @@ def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
     arrays = {n: options.pop(n, a) for n, a in good().items()}
     if trial.case == "groups":
         arrays |= {n: a[:, :3] for n, a in arrays.items() if n != "query"}
-    own = {n: trial.version.array(a) for n, a in arrays.items()}
+    native = {n: trial.version.array(a) for n, a in arrays.items()}
     options = {n: trial.version.array(a) for n, a in options.items()}
     if not trial.version.by_hand:
-        own = {n: a.to("meta") for n, a in own.items()}
+        native = {n: a.to("meta") for n, a in native.items()}
         if trial.case == "a mask":
             options["attn_mask"] = options["attn_mask"].to("meta")
-    steps = trial.version.ask(STEPS, **own, **options)
+    steps = trial.version.ask(STEPS, **native, **options)
     for name, step in steps._asdict().items():
         wide = (
-            own["value"].shape[-1:]
+            native["value"].shape[-1:]
             if name == "output"
-            else (own["key"].shape[-2],)
+            else (native["key"].shape[-2],)
         )
         shape = (2, 6, 5) if name == "log_sum_exp" else (2, 6, 5, *wide)
         assert tuple(step.shape) == shape, f"{name} is {step.shape}"
-        assert getattr(step, "device", None) == own["query"].device, name
-    assert steps.output.dtype == own["query"].dtype, steps.output.dtype
+        assert getattr(step, "device", None) == native["query"].device, name
+    assert steps.output.dtype == native["query"].dtype, steps.output.dtype
     ones_give_ones(trial)
 
 
@@ -179,17 +181,17 @@ def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
     array.flags.writeable = False
     package = trial.version.package
     for view in (array, array[::-2], array.mT, array[:0], array[0, 0, 0:1]):
-        own = package.from_numpy(view)
-        assert package.arrays.is_array(own), type(own)
-        back = package.to_numpy(own)
+        native = package.from_numpy(view)
+        assert package.arrays.is_array(native), type(native)
+        back = package.to_numpy(native)
         assert back.dtype == view.dtype, back.dtype
         trial.within("array", back, view)
     if not trial.version.by_hand:
         # Another library's array is a copy: it keeps what it was given.
         given = np.array(array)
-        own = package.from_numpy(given)
+        native = package.from_numpy(given)
         given[...] = 0
-        trial.within("copy", package.to_numpy(own), array)
+        trial.within("copy", package.to_numpy(native), array)
     ones_give_ones(trial)
 
 
@@ -202,7 +204,7 @@ def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
     function = trial.version.function(trial.case)
     if trial.case == STEPS:
         function = trial.version.function("arguments.Options")
-    found = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
     empty = inspect.Parameter.empty
     expected: dict[str, Any] = {}
     if trial.case == ATTENTION:
@@ -210,7 +212,7 @@ def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
     expected |= {"attn_mask": None, "dropout_p": 0.0, "is_causal": False}
     expected |= {"scale": None, "enable_gqa": False}
     expected |= dict.fromkeys(("window", "soft_cap", "dropout_mask"))
-    given = {name: one.default for name, one in found.items()}
+    given = {name: one.default for name, one in parameters.items()}
     assert list(given) == list(expected), list(given)
     assert given == expected, given
     ones_give_ones(trial)

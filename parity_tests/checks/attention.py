@@ -51,41 +51,44 @@ def each_function_is_the_definitions(trial: Trial) -> None:
     # The simple functions leave out a batch that value alone has.
     batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     assert scores.shape[:-2] == batch, f"scores are {scores.shape}"
-    found = {
+    results = {
         "scores": np.broadcast_to(scores, exact["scores"].nearest.shape),
         "weights": np.broadcast_to(weights, exact["weights"].nearest.shape),
         "output": trial.call("attention.attention", query, key, value, mask),
     }
-    for name, got in found.items():
+    for name, got in results.items():
         nearest, missing = exact[name]
         error = np.broadcast_to(steps[name].error, nearest.shape)
         trial.within(name, got, nearest, error, missing)
     output = trial.call("attention.weighted_sum", weights, value)
-    trial.within("weighted sum", output, found["output"])
+    trial.within("weighted sum", output, results["output"])
 
 
 @check("attention", "each other", SIMPLE)
 def both_versions_agree(trial: Trial) -> None:
     """Compare the output and its gradients with the other version's."""
     path, inputs = "attention.attention", build(trial.case)
-    own = arrays(trial)
+    arguments = arrays(trial)
     error = (
         attention_bounds.attention(inputs, trial.case.dtype)
         .steps["output"]
         .error
     )
-    got, other = trial.call(path, *own), trial.other.call(path, *own)
+    got, other = (
+        trial.call(path, *arguments),
+        trial.other.call(path, *arguments),
+    )
     trial.within("output", got, other, 2 * error)
     upstream = inputs.d_output
-    found = trial.version.gradients_of(path, upstream, *own)
-    others = trial.other.gradients_of(path, upstream, *own)
+    gradients = trial.version.gradients_of(path, upstream, *arguments)
+    others = trial.other.gradients_of(path, upstream, *arguments)
     silent = np.zeros_like(inputs.d_log_sum_exp)
     errors = attention_bounds.gradients(
         attention_bounds.with_upstream(inputs, inputs.d_output, silent),
         trial.case.dtype,
     )
     for name, a, b in zip(
-        ("query", "key", "value"), found, others, strict=True
+        ("query", "key", "value"), gradients, others, strict=True
     ):
         trial.within(f"gradient of {name}", a, b, 2 * errors[name].error)
 
@@ -176,7 +179,7 @@ def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
     weights, value = (rng.standard_normal(shape) for shape in shapes)
     d = rng.standard_normal((2, 4, 5, 3))
     path = "attention.weighted_sum"
-    found = trial.version.gradients_of(path, d, weights, value)
+    gradients = trial.version.gradients_of(path, d, weights, value)
     d_weights, d_value = np.zeros(shapes[0]), np.zeros(shapes[1])
     for b, h, i, e in np.ndindex(*d.shape):
         for j in range(7):
@@ -191,7 +194,7 @@ def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
             d_value[v] += weights[p] * d[b, h, i, e]
     names = ("weights", "value")
     for name, got, must in zip(
-        names, found, (d_weights, d_value), strict=True
+        names, gradients, (d_weights, d_value), strict=True
     ):
         error = bounds.gamma(64, "float64") * 64 * np.abs(d).max()
         trial.within(f"gradient of {name}", got, must, error)
@@ -226,9 +229,9 @@ def nothing_to_see_gives_nothing(trial: Trial) -> None:
     trial.within("output", got, expected)
     upstream = np.ones((2, 3, 2), dtype=trial.case)
     path = "attention.attention"
-    found = trial.version.gradients_of(path, upstream, q, k, v, mask)
-    for name, gradient in zip(("query", "key"), found, strict=False):
+    gradients = trial.version.gradients_of(path, upstream, q, k, v, mask)
+    for name, gradient in zip(("query", "key"), gradients, strict=False):
         trial.within(f"gradient of {name}", gradient, 0 * gradient)
     d_value = np.zeros(v.shape)
     d_value[1, 3] = 3
-    trial.within("gradient of value", found[2], d_value)
+    trial.within("gradient of value", gradients[2], d_value)

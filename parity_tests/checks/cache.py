@@ -61,16 +61,16 @@ def a_cache_stands_where_its_keys_do(trial: Trial) -> None:
     """
     function = trial.version.function("cache.cached_attention")
     new = trial.version.package.cache.Cache
-    own = [
+    native = [
         trial.version.array(np.ones((H, trial.case, width)))
         for width in (D, D, E)
     ]
-    found = trial.version.numpy(function(*own, new()))
-    trial.within("output", found, np.ones((H, trial.case, E)))
+    result = trial.version.numpy(function(*native, new()))
+    trial.within("output", result, np.ones((H, trial.case, E)))
     if not trial.version.by_hand:
-        own = [array.to("meta") for array in own]
-        found = function(*own, new())
-        assert found.device == own[0].device, found.device
+        native = [array.to("meta") for array in native]
+        result = function(*native, new())
+        assert result.device == native[0].device, result.device
 
 
 @check("cache", "law", DECODINGS)
@@ -95,11 +95,11 @@ def decode(trial: Trial, path: str) -> None:
     for size in case.chunks:
         rows = slice(start, start + size)
         arrays = [a[..., rows, :] for a in (query, key, value)]
-        own = [version.array(a) for a in arrays]
+        native = [version.array(a) for a in arrays]
         if case.rotary:
             turn = version.function(case.rotary)
-            own[:2] = [turn(a, cache.length) for a in own[:2]]
-        outputs.append(version.numpy(attend(*own, cache)))
+            native[:2] = [turn(a, cache.length) for a in native[:2]]
+        outputs.append(version.numpy(attend(*native, cache)))
         start += size
         assert cache.length == start, f"{cache.length} are kept, not {start}"
     if case.rotary:
@@ -108,8 +108,8 @@ def decode(trial: Trial, path: str) -> None:
     whole = version.call(
         path, query, key, value, is_causal=True, enable_gqa=True
     )
-    found = np.concat(outputs, axis=-2)
-    assert found.dtype == case.dtype, f"the output is {found.dtype}"
+    output = np.concat(outputs, axis=-2)
+    assert output.dtype == case.dtype, f"the output is {output.dtype}"
     for kept in (cache.key, cache.value):
         assert version.numpy(kept).dtype == case.dtype, kept.dtype
     half = case.dtype == "float16"
@@ -117,7 +117,7 @@ def decode(trial: Trial, path: str) -> None:
     # Each of the two is rounded once to half precision, if to that.
     error = error + (2.0**-10 if half else 0.0)
     error = error * np.abs(value).max()
-    trial.within("output", found, whole, error)
+    trial.within("output", output, whole, error)
     assert whole.any(), "the output is 0"
 
 
@@ -135,13 +135,13 @@ def new_queries_see_all_that_is_kept(trial: Trial) -> None:
         for column in ([0.0, 0.0], [2.0, 4.0], [6.0, 8.0])
     )
     attend = version.function(trial.case)
-    found: list[Any] = []
+    outputs: list[Any] = []
     for value in (past, new):
-        own = map(version.array, (zeros, zeros, value))
-        found.append(version.numpy(attend(*own, cache)))
-    assert found[0].dtype == np.float64, found[0].dtype
-    trial.within("past", found[0], [[2], [3]])
-    trial.within("new", found[1], [[4], [5]], 4 * np.spacing(4.0))
+        native = map(version.array, (zeros, zeros, value))
+        outputs.append(version.numpy(attend(*native, cache)))
+    assert outputs[0].dtype == np.float64, outputs[0].dtype
+    trial.within("past", outputs[0], [[2], [3]])
+    trial.within("new", outputs[1], [[4], [5]], 4 * np.spacing(4.0))
     trial.within("values", version.numpy(cache.value)[:, 0], [2, 4, 6, 8])
 
 
@@ -165,8 +165,8 @@ def what_is_kept_is_learned_from(trial: Trial) -> None:
         kept = append(*(version.array(a[:, 3:]) for a in arrays[1:]))
         path = "sdpa.scaled_dot_product_attention_backward"
         given = (query, *map(version.numpy, kept), mask)
-        found = version.call(path, d, *given)
-        got = [found["key"], found["value"]]
+        gradients = version.call(path, d, *given)
+        got = [gradients["key"], gradients["value"]]
     else:
         leaves = [version.array(a).requires_grad_() for a in arrays]
         cache = version.function("cache.Cache")()
@@ -182,16 +182,18 @@ def what_is_kept_is_learned_from(trial: Trial) -> None:
     inner = (weights * d_weights).sum(axis=-1, keepdims=True)
     d_scores = weights * (d_weights - inner) / np.sqrt(D)
     expected = [d_scores.mT @ query, weights.mT @ d]
-    for name, own, must in zip(("key", "value"), got, expected, strict=True):
+    for name, gradient, must in zip(
+        ("key", "value"), got, expected, strict=True
+    ):
         error = bounds.gamma(256, np.float64) * np.abs(must).max()
-        trial.within(f"gradient of {name}", own, must, error)
+        trial.within(f"gradient of {name}", gradient, must, error)
 
 
 @check("cache", "each other", DECODINGS[:3])
 def both_versions_keep_the_same(trial: Trial) -> None:
     """What is kept is what was given, in order, and so is what comes out."""
     case: Decoding = trial.case
-    found = []
+    results = []
     for version in (trial.version, trial.other):
         rng = np.random.default_rng(5)
         cache = version.function("cache.Cache")()
@@ -200,9 +202,9 @@ def both_versions_keep_the_same(trial: Trial) -> None:
             arrays = (rng.standard_normal((H, size, D)) for _ in range(3))
             output = attend(*map(version.array, arrays), cache)
         kept = (cache.key, cache.value, output)
-        found.append([version.numpy(array) for array in kept])
+        results.append([version.numpy(array) for array in kept])
     names = ("keys", "values", "last output")
-    for name, got, other in zip(names, *found, strict=True):
+    for name, got, other in zip(names, *results, strict=True):
         error = bounds.gamma(64, np.float64) * np.abs(other).max()
         exact = name != "last output"
         trial.within(name, got, other, 0.0 if exact else error)

@@ -15,8 +15,8 @@ from ..suite.register import Trial, check
 def sharpness_has_its_recorded_numbers(trial: Trial) -> None:
     """Entropy and gradient for each width, to the printed digit."""
     function = trial.version.function("experiments.sharpness")
-    found = (*function(trial.case), *function(trial.case, 1.0))
-    printed = [float(f"{number:.2f}") for number in found]
+    numbers = (*function(trial.case), *function(trial.case, 1.0))
+    printed = [float(f"{number:.2f}") for number in numbers]
     trial.within("numbers", np.asarray(printed), RECORDED[trial.case])
 
 
@@ -31,10 +31,10 @@ def only_the_division_keeps_weights_soft(trial: Trial) -> None:
     seed = trial.case
     soft = [function(D, None, seed) for D in WIDTHS]
     sharp = [function(D, 1.0, seed) for D in WIDTHS]
-    entropies = [found.entropy for found in sharp]
+    entropies = [result.entropy for result in sharp]
     assert sorted(entropies, reverse=True) == entropies, entropies
-    assert max(found.entropy for found in soft) < math.log(64)
-    assert min(found.entropy for found in soft) > 10 * entropies[-1]
+    assert max(result.entropy for result in soft) < math.log(64)
+    assert min(result.entropy for result in soft) > 10 * entropies[-1]
     assert soft[-1].gradient > 2 * sharp[-1].gradient
 
 
@@ -68,8 +68,8 @@ def entropy_and_gradient_are_those_of_the_definition(trial: Trial) -> None:
         p = weights[b, i].tolist()
         expected[b, i] = -sum(x * math.log(x) for x in p)
         for j, k in np.ndindex(7, 7):
-            own = float(j == k) - p[j]
-            gradient[b, i, j] += float(d[b, i, k]) * p[k] * own
+            slope = p[k] * (float(j == k) - p[j])
+            gradient[b, i, j] += float(d[b, i, k]) * slope
     got = trial.call("experiments.entropy", scores)
     assert got.dtype == trial.case, got.dtype
     lost = bounds.gamma(64, trial.case)
@@ -77,10 +77,12 @@ def entropy_and_gradient_are_those_of_the_definition(trial: Trial) -> None:
     back = trial.call("experiments.score_gradient", scores, d)
     assert back.dtype == trial.case, back.dtype
     trial.within("gradient", back, gradient, lost * np.abs(d).max())
-    own = trial.version.array(scores)
+    native = trial.version.array(scores)
     path = "experiments.score_gradient"
-    trial.version.function(path)(own, trial.version.array(d))
-    assert not getattr(own, "requires_grad", False), "the scores are changed"
+    trial.version.function(path)(native, trial.version.array(d))
+    assert not getattr(native, "requires_grad", False), (
+        "the scores are changed"
+    )
 
 
 @check("experiments", "closed form", (2, 8, 64))

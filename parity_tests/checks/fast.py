@@ -43,8 +43,8 @@ def gradients_are_the_definitions(trial: Trial) -> None:
 def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
     """Scores 0, value the identity: 1/n on the keys seen, to the bit."""
     way = WAYS[zlib.crc32(str(trial.case).encode()) % 2]
-    found = small_tiles.forward(trial.version, trial.case, MODULE, **way)
-    within_one_over_seen(trial, found)
+    result = small_tiles.forward(trial.version, trial.case, MODULE, **way)
+    within_one_over_seen(trial, result)
 
 
 @check("fast", "closed form", judged.LOWER)
@@ -98,10 +98,14 @@ def threads_change_no_bit(trial: Trial) -> None:
     """As many threads as there may be: the same output and gradients."""
     results = []
     for threads in (1, trial.case):
-        own = {"WORTH": 0, "THREADS": threads, "SHARED": 0}
-        found = small_tiles.forward(trial.version, SHARED, MODULE, **own)
-        back = small_tiles.gradients(trial.version, SHARED, MODULE, **own)
-        results.append({**found, **{f"d {n}": a for n, a in back.items()}})
+        constants = {"WORTH": 0, "THREADS": threads, "SHARED": 0}
+        result = small_tiles.forward(
+            trial.version, SHARED, MODULE, **constants
+        )
+        back = small_tiles.gradients(
+            trial.version, SHARED, MODULE, **constants
+        )
+        results.append({**result, **{f"d {n}": a for n, a in back.items()}})
     for name, got in results[1].items():
         trial.within(name, got, results[0][name])
         assert np.any(got != 0), f"{name} is 0"
@@ -125,13 +129,13 @@ def no_power_overflows_or_vanishes(trial: Trial) -> None:
     value = np.float32(2.0) ** np.arange(S, dtype=np.float32)[:, None]
     for size in (1.0, 1e30, 1e-36):
         with small_tiles.tiles(trial.version, module=MODULE, WORTH=0):
-            found = trial.call(PATH, query, key, np.float32(size) * value)
+            result = trial.call(PATH, query, key, np.float32(size) * value)
         expected = np.full((3, 1), size * value.mean())
         error = bounds.gamma(64, "float32") * np.abs(expected)
-        trial.within("output", found["output"], expected, error)
+        trial.within("output", result["output"], expected, error)
         lse = np.full(3, score + np.log(S))
         error = bounds.gamma(16, "float32") * (np.abs(lse) + 1)
-        trial.within("log_sum_exp", found["log_sum_exp"], lse, error)
+        trial.within("log_sum_exp", result["log_sum_exp"], lse, error)
 
 
 @check("fast", "law", ("query", "key", "value", "-inf", "upstream"))
@@ -149,7 +153,7 @@ def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
     d = rng.standard_normal((6, 4))
     if trial.case == "upstream":
         d[3, 2] = 1e300
-    own = {n: trial.version.array(a) for n, a in arrays.items()}
+    native = {n: trial.version.array(a) for n, a in arrays.items()}
     upstream = trial.version.array(d)
     results = []
     for module, more in (("flash", {}), (MODULE, {"WORTH": 0})):
@@ -159,9 +163,9 @@ def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
         ):
             function = trial.version.function(f"{module}.flash_attention")
             back = trial.version.function(f"{module}.flash_attention_backward")
-            found = trial.version.numpy(function(**own))
-            found |= trial.version.numpy(back(upstream, **own))
-        results.append(found)
+            result = trial.version.numpy(function(**native))
+            result |= trial.version.numpy(back(upstream, **native))
+        results.append(result)
     for name, got in results[1].items():
         must = results[0][name]
         size = np.abs(np.where(np.isnan(must), 0, must))
@@ -199,13 +203,15 @@ def a_long_sequence_is_what_flash_gives(trial: Trial) -> None:
     with np.errstate(all="ignore"):
         error = attention_bounds.in_tiles(quiet, trial.case, parts)
     other.output.backward(torch.tensor(inputs.d_output))
-    found = trial.call(f"{PATH}_backward", inputs.d_output, **named, **options)
+    gradients = trial.call(
+        f"{PATH}_backward", inputs.d_output, **named, **options
+    )
     for name, leaf in leaves.items():
         must = trial.other.numpy(leaf.grad)
         bound = 2 * small_tiles.spread(
             error[f"gradient of {name}"].error, must
         )
-        trial.within(f"gradient of {name}", found[name], must, bound)
+        trial.within(f"gradient of {name}", gradients[name], must, bound)
 
 
 @check("fast", "SDPA", ("float32", "float64"))

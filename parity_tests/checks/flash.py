@@ -126,7 +126,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
         return before(*given)
 
     version = trial.version
-    own = [version.array(np.eye(8)) for _ in range(3)]
+    native = [version.array(np.eye(8)) for _ in range(3)]
     d = version.array(np.eye(8))
     # The way back makes each tile once more, and by hand goes there first.
     more = 2 * expected if version.by_hand else expected
@@ -134,19 +134,19 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     try:
         with tiles(version, 1, 1):
             if not version.by_hand:
-                own[0].requires_grad_()
-            found = version.function(PATH)(*own, **options)
+                native[0].requires_grad_()
+            result = version.function(PATH)(*native, **options)
             there = len(counted)
             if version.by_hand:
-                version.ask(f"{PATH}_backward", d, *own, **options)
+                version.ask(f"{PATH}_backward", d, *native, **options)
             else:
-                found.output.backward(d)
+                result.output.backward(d)
     finally:
         module.apply_mask = before
     assert there == expected, f"{there} tiles, not {expected}"
     back = len(counted) - there
     assert back == more, f"{back} tiles on the way back, not {more}"
-    sums = trial.version.numpy(found.output).sum(axis=-1)
+    sums = trial.version.numpy(result.output).sum(axis=-1)
     trial.within("sums", sums, np.ones(8), 16 * np.spacing(1.0))
 
 

@@ -48,12 +48,12 @@ def projections_and_output(trial: Trial) -> None:
     weights = bounds.softmax(bounds.masked(scores, mask), dtype)
     output = bounds.matmul(weights, projected[2], dtype)
     head = make(trial.version, matrices)
-    own = trial.version.array(x)
-    got = trial.version.numpy(head.project(own))
+    native = trial.version.array(x)
+    got = trial.version.numpy(head.project(native))
     for name, array, must in zip("qkv", got, projected, strict=True):
         trial.within(name, array, must.value, must.error)
     seen = trial.version.array(mask)
-    result = trial.version.numpy(head(own, seen))
+    result = trial.version.numpy(head(native, seen))
     trial.within("output", result, output.value, output.error)
 
 
@@ -61,9 +61,9 @@ def projections_and_output(trial: Trial) -> None:
 def the_last_position_sees_all_with_and_without_mask(trial: Trial) -> None:
     """Without the mask the last row stays, to the bit, others change."""
     x, matrices, mask, _ = draw("float64")
-    head, own = make(trial.version, matrices), trial.version.array(x)
-    opened = trial.version.numpy(head(own))
-    masked = trial.version.numpy(head(own, trial.version.array(mask)))
+    head, native = make(trial.version, matrices), trial.version.array(x)
+    opened = trial.version.numpy(head(native))
+    masked = trial.version.numpy(head(native, trial.version.array(mask)))
     trial.within("last row", masked[:, -1], opened[:, -1])
     assert np.all(masked[:, :-1] != opened[:, :-1]), "the mask does nothing"
 
@@ -114,15 +114,15 @@ DRAWN = [
 def gradients(version: Version, drawn: Drawn) -> dict[str, Any]:
     """Return the gradients of x and of the matrices."""
     x, matrices, mask, d_output = drawn.draw()
-    own, seen, d = (version.array(a) for a in (x, mask, d_output))
+    native, seen, d = (version.array(a) for a in (x, mask, d_output))
     head = make(version, matrices)
     if version.by_hand:
         backward = version.function("head.attention_head_backward")
-        found: dict[str, Any] = version.numpy(backward(d, head, own, seen))
-        return found
-    own.requires_grad_()
-    head(own, seen).backward(d)
-    named = {"x": own, **dict(head.named_parameters())}
+        result: dict[str, Any] = version.numpy(backward(d, head, native, seen))
+        return result
+    native.requires_grad_()
+    head(native, seen).backward(d)
+    named = {"x": native, **dict(head.named_parameters())}
     return {name: version.numpy(t.grad) for name, t in named.items()}
 
 
@@ -164,9 +164,9 @@ def gradients_of_input_and_matrices(trial: Trial) -> None:
         "w_k": np.einsum("tm,td->md", flat(x), flat(d_k)),
         "w_v": np.einsum("tm,te->me", flat(x), flat(d_v)),
     }
-    found = gradients(trial.version, trial.case)
-    assert found.keys() == expected.keys(), list(found)
-    for name, got in found.items():
+    results = gradients(trial.version, trial.case)
+    assert results.keys() == expected.keys(), list(results)
+    for name, got in results.items():
         size = np.abs(expected[name]).max()
         error = bounds.gamma(ROUNDINGS, "float32") * size
         trial.within(f"gradient of {name}", got, expected[name], error)
@@ -179,11 +179,11 @@ ROUNDINGS = M + D + 3 * T + 3 * B * T + 4 * bounds.FUNCTION_ULPS
 @check("head", "each other", DRAWN)
 def gradients_agree(trial: Trial) -> None:
     """Compare with autograd, or autograd with what is derived by hand."""
-    found = gradients(trial.version, trial.case)
+    results = gradients(trial.version, trial.case)
     others = gradients(trial.other, trial.case)
     wide = gradients(trial.other, trial.case._replace(dtype="float64"))
-    assert found.keys() == others.keys(), list(found)
-    for name, got in found.items():
+    assert results.keys() == others.keys(), list(results)
+    for name, got in results.items():
         assert got.dtype == trial.case.dtype, f"{name} is {got.dtype}"
         error = bounds.gamma(4 * ROUNDINGS, trial.case.dtype)
         error = error * np.abs(wide[name]).max()
@@ -196,9 +196,9 @@ def masks_of_every_rank_count_the_same(trial: Trial) -> None:
     x, matrices, mask, _ = draw("float64")
     if trial.case:
         mask = mask & ~np.eye(T, dtype=bool)
-    head, own = make(trial.version, matrices), trial.version.array(x)
+    head, native = make(trial.version, matrices), trial.version.array(x)
     outputs = [
-        trial.version.numpy(head(own, trial.version.array(seen.copy())))
+        trial.version.numpy(head(native, trial.version.array(seen.copy())))
         for seen in (mask, np.broadcast_to(mask, (B, T, T)))
     ]
     trial.within("output", *outputs)

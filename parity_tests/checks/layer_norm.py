@@ -107,14 +107,14 @@ def errors(drawn: dict[str, Any], dtype: str) -> dict[str, Any]:
         axis=-1, keepdims=True
     )
     lost = lost + bounds.gamma(2 * M + 8, dtype) * size
-    own = (lost + size * off_sigma / sigma) / sigma
+    error = (lost + size * off_sigma / sigma) / sigma
     rows = math.prod(x.shape[:-1])
     axes = tuple(range(x.ndim - 1))
     summed = bounds.gamma(rows + 2, dtype)
     return {
         "result": result,
         # Autograd takes the parts apart: the same sums in another order.
-        "x": 2 * own,
+        "x": 2 * error,
         "weight": ((off_n + summed * (n + off_n)) * d).sum(axis=axes),
         "bias": summed * d.sum(axis=axes),
     }
@@ -126,8 +126,8 @@ def computed(version: Version, drawn: dict[str, Any]) -> dict[str, Any]:
     layer = version.function("layer_norm.LayerNorm")(weight, bias)
     if version.by_hand:
         backward = version.function("layer_norm.layer_norm_backward")
-        found = version.numpy(backward(d, layer, x))
-        return {"result": version.numpy(layer(x)), **found}
+        results = version.numpy(backward(d, layer, x))
+        return {"result": version.numpy(layer(x)), **results}
     x.requires_grad_()
     result = layer(x)
     result.backward(d)
@@ -164,11 +164,11 @@ def it_is_torchs_own_layer_norm(trial: Trial) -> None:
         torch.tensor(drawn[n], requires_grad=True)
         for n in ("x", "weight", "bias")
     )
-    own = torch.nn.functional.layer_norm(x, (M,), weight, bias, 1e-5)
-    torch.autograd.backward(own, torch.tensor(drawn["d"]))
+    output = torch.nn.functional.layer_norm(x, (M,), weight, bias, 1e-5)
+    torch.autograd.backward(output, torch.tensor(drawn["d"]))
     leaves = {"x": x, "weight": weight, "bias": bias}
     expected = {n: leaf.grad for n, leaf in leaves.items()}
-    expected["result"] = own.detach()
+    expected["result"] = output.detach()
     error = errors(drawn, dtype)
     for name, got in computed(trial.version, drawn).items():
         witness = expected[name]
@@ -182,8 +182,8 @@ def two_numbers_become_minus_one_and_one(trial: Trial) -> None:
     x = np.asarray([[1.0, 3.0], [7.0, 5.0]], dtype=trial.case)
     ones = np.ones(2, dtype=trial.case)
     layer = trial.version.function("layer_norm.LayerNorm")
-    own = layer(*map(trial.version.array, (2 * ones, 8 * ones)))
-    got = trial.version.numpy(own(trial.version.array(x)))
+    norm = layer(*map(trial.version.array, (2 * ones, 8 * ones)))
+    got = trial.version.numpy(norm(trial.version.array(x)))
     unit = 2 / math.sqrt(1 + 1e-5)
     expected = [[8 - unit, 8 + unit], [8 + unit, 8 - unit]]
     error = 4 * np.spacing(np.asarray(16, dtype=trial.case))
@@ -196,8 +196,8 @@ def a_constant_row_gives_the_shift(trial: Trial) -> None:
     x = np.full((3, 4), 6.0, dtype=trial.case)
     bias = np.asarray([1.0, -2.0, 3.0, 0.5], dtype=trial.case)
     layer = trial.version.function("layer_norm.LayerNorm")
-    own = layer(*map(trial.version.array, (5 * bias, bias)))
-    got = trial.version.numpy(own(trial.version.array(x)))
+    norm = layer(*map(trial.version.array, (5 * bias, bias)))
+    got = trial.version.numpy(norm(trial.version.array(x)))
     trial.within("result", got, np.broadcast_to(bias, (3, 4)))
 
 
@@ -209,8 +209,8 @@ def rows_have_mean_0_and_deviation_1_and_gradients_sum_to_0(
     drawn, dtype = trial.case.draw(), trial.case.dtype
     drawn |= {"weight": np.ones(M, dtype=dtype)}
     drawn |= {"bias": np.zeros(M, dtype=dtype)}
-    found, error = computed(trial.version, drawn), errors(drawn, dtype)
-    wide = {n: a.astype(np.float64) for n, a in found.items()}
+    results, error = computed(trial.version, drawn), errors(drawn, dtype)
+    wide = {n: a.astype(np.float64) for n, a in results.items()}
     lost = error["result"].sum(axis=-1)
     mean = wide["result"].sum(axis=-1)
     trial.within("sum", mean, np.zeros_like(mean), lost)

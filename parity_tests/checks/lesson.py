@@ -59,8 +59,8 @@ def inputs(version: Version) -> Any:
 def section_1_has_its_recorded_numbers(trial: Trial) -> None:
     """The weights, and row 3 as the mean of the first three vectors."""
     past = inputs(trial.version).past
-    found = trial.version.function("lesson.average_the_past")(past)
-    steps = trial.version.numpy(found)
+    result = trial.version.function("lesson.average_the_past")(past)
+    steps = trial.version.numpy(result)
     printed(trial, "weights", steps["weights"], AVERAGES)
     x = trial.version.numpy(past)
     error = bounds.gamma(8, np.float32) * np.abs(x[:3]).sum(axis=0)
@@ -82,17 +82,17 @@ def section_2_has_its_recorded_numbers(trial: Trial) -> None:
 def section_3_has_its_recorded_numbers(trial: Trial) -> None:
     """The causal weights of random query and key."""
     drawn = inputs(trial.version)
-    found = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
-    printed(trial, "weights", trial.version.numpy(found)["weights"], CAUSAL)
+    result = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
+    printed(trial, "weights", trial.version.numpy(result)["weights"], CAUSAL)
 
 
 @check("lesson", "closed form")
 def section_4_has_its_recorded_numbers(trial: Trial) -> None:
     """Deviation and greatest weights for each width."""
     widths = inputs(trial.version).widths
-    found = trial.version.function("lesson.vary_width")(widths)
+    result = trial.version.function("lesson.vary_width")(widths)
     for name, expected in WIDTHS.items():
-        printed(trial, name, found._asdict()[name], expected)
+        printed(trial, name, result._asdict()[name], expected)
 
 
 # The longest chain of roundings of section 5: sums of 16, 8 and 5 terms and
@@ -133,8 +133,8 @@ def section_5_is_what_sdpa_gives(trial: Trial) -> None:
     drawn = [trial.version.numpy(a) for a in inputs(trial.version)[4:]]
     steps = head_steps(trial.version, drawn, trial.case)
     q, k, v = (torch.tensor(steps[n])[None] for n in ("query", "key", "value"))
-    own = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
-    witness = own[0].numpy()
+    output = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
+    witness = output[0].numpy()
     trial.within("output", steps["output"], witness, head_error(witness))
     assert steps["output"].any(), "the output is 0"
 
@@ -171,8 +171,8 @@ def weights_of(scores: Any) -> Any:
 def section_1_is_recomputed(trial: Trial) -> None:
     """The means of other inputs than the lesson's own, too."""
     past = trial.version.function("lesson.draw_inputs")(trial.case).past
-    found = trial.version.function("lesson.average_the_past")(past)
-    steps, x = trial.version.numpy(found), trial.version.numpy(past)
+    result = trial.version.function("lesson.average_the_past")(past)
+    steps, x = trial.version.numpy(result), trial.version.numpy(past)
     weights = np.tri(5) / np.arange(1, 6)[:, None]
     near(trial, "weights", steps["weights"], weights)
     near(trial, "means", steps["means"], weights @ x)
@@ -197,8 +197,8 @@ def section_2_is_recomputed(trial: Trial) -> None:
 def section_3_is_recomputed(trial: Trial) -> None:
     """Scores, masked scores and weights."""
     drawn = trial.version.function("lesson.draw_inputs")(trial.case)
-    found = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
-    steps = trial.version.numpy(found)
+    result = trial.version.function("lesson.look_back")(drawn.query, drawn.key)
+    steps = trial.version.numpy(result)
     q, k = (trial.version.numpy(a) for a in (drawn.query, drawn.key))
     scores = q.astype(float) @ k.astype(float).T / np.sqrt(8)
     masked = np.where(np.tri(5, dtype=bool), scores, -np.inf)
@@ -211,9 +211,9 @@ def section_3_is_recomputed(trial: Trial) -> None:
 def section_4_is_recomputed(trial: Trial) -> None:
     """Deviations of dot products, and mean row maxima of weights."""
     drawn = trial.version.function("lesson.draw_inputs")(trial.case).widths
-    found = trial.version.function("lesson.vary_width")(drawn)
-    for number, own in enumerate(drawn):
-        a, b, *rows = (trial.version.numpy(x).astype(float) for x in own)
+    result = trial.version.function("lesson.vary_width")(drawn)
+    for number, width in enumerate(drawn):
+        a, b, *rows = (trial.version.numpy(x).astype(float) for x in width)
         D = a.shape[-1]
         products = (a * b).sum(axis=-1)
         deviation = products.std(ddof=1)
@@ -228,7 +228,7 @@ def section_4_is_recomputed(trial: Trial) -> None:
             ("unscaled", plain),
             ("scaled", scaled),
         ):
-            got = getattr(found, name)[number]
+            got = getattr(result, name)[number]
             trial.within(f"{name}, D {D}", got, must, error)
 
 
@@ -255,10 +255,10 @@ def section_5_is_recomputed(trial: Trial) -> None:
 def another_seed_draws_other_inputs(trial: Trial) -> None:
     """The seed is 0 unless one is given."""
     draw = trial.version.function("lesson.draw_inputs")
-    own, zero, one = draw(), draw(0), draw(1)
+    default, zero, one = draw(), draw(0), draw(1)
     for name in ("past", "query", "key", "x", "w_q", "w_k", "w_v"):
         a, b, c = (
-            trial.version.numpy(getattr(d, name)) for d in (own, zero, one)
+            trial.version.numpy(getattr(d, name)) for d in (default, zero, one)
         )
         trial.within(name, a, b)
         assert np.all(a != c), f"{name} is the same for another seed"

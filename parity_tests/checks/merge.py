@@ -24,8 +24,8 @@ def merged(trial: Trial, one: Any, other: Any) -> dict[str, Any]:
     """Merge two partial results given as (output, log-sum-exp)."""
     parts = [partial(trial.version, *part) for part in (one, other)]
     result = trial.version.function("merge.merge")(*parts)
-    found: dict[str, Any] = trial.version.numpy(result)
-    return found
+    whole: dict[str, Any] = trial.version.numpy(result)
+    return whole
 
 
 def halves(seed: int, dtype: str) -> tuple[list[Any], list[Any]]:
@@ -63,13 +63,13 @@ def parts_merge_to_the_whole(trial: Trial) -> None:
     output, lse = attended(np.concat(scores, -1), np.concat(values, -2))
     parts = [attended(s, v) for s, v in zip(scores, values, strict=True)]
     parts = [(o.astype(trial.case), x.astype(trial.case)) for o, x in parts]
-    found = merged(trial, parts[0], parts[1])
-    found = merged(trial, tuple(found.values()), parts[2])
+    whole = merged(trial, parts[0], parts[1])
+    whole = merged(trial, tuple(whole.values()), parts[2])
     error = bounds.gamma(16 * bounds.FUNCTION_ULPS, trial.case)
     error = error * (4 + np.abs(np.concat(values, -2)).max())
     spread = np.abs(np.where(np.isneginf(lse), 0, lse)).max()
     for name, got, must in zip(
-        found, found.values(), (output, lse), strict=True
+        whole, whole.values(), (output, lse), strict=True
     ):
         assert got.dtype == trial.case, f"{name} is {got.dtype}"
         trial.within(name, got, must, error * (1 + spread))
@@ -85,35 +85,35 @@ def the_empty_part_changes_nothing(trial: Trial) -> None:
     lse[0, 1], lse[1, 1] = -0.0, -1e30
     empty = np.zeros_like(output), np.full_like(lse, -np.inf)
     for pair in (((output, lse), empty), (empty, (output, lse))):
-        found = merged(trial, *pair)
-        trial.within("output", found["output"], output)
-        trial.within("log_sum_exp", found["log_sum_exp"], lse)
-        same = np.signbit(found["output"]) == np.signbit(output)
+        whole = merged(trial, *pair)
+        trial.within("output", whole["output"], output)
+        trial.within("log_sum_exp", whole["log_sum_exp"], lse)
+        same = np.signbit(whole["output"]) == np.signbit(output)
         assert same.all(), "-0.0 lost its sign"
-        assert np.signbit(found["log_sum_exp"][0, 1]), "-0.0 lost its sign"
+        assert np.signbit(whole["log_sum_exp"][0, 1]), "-0.0 lost its sign"
 
 
 @check("merge", "closed form", ("float32", "float64"))
 def two_empty_parts_are_empty(trial: Trial) -> None:
     """(0, -inf) and (0, -inf): no NaN; a third part is not lost."""
     empty = np.zeros((2, 3), trial.case), np.full(2, -np.inf, trial.case)
-    found = merged(trial, empty, empty)
-    trial.within("output", found["output"], np.zeros((2, 3)))
-    trial.within("log_sum_exp", found["log_sum_exp"], np.full(2, -np.inf))
+    whole = merged(trial, empty, empty)
+    trial.within("output", whole["output"], np.zeros((2, 3)))
+    trial.within("log_sum_exp", whole["log_sum_exp"], np.full(2, -np.inf))
     one = np.ones((2, 3), trial.case), np.full(2, 5, trial.case)
-    found = merged(trial, tuple(found.values()), one)
-    trial.within("output", found["output"], np.ones((2, 3)))
+    whole = merged(trial, tuple(whole.values()), one)
+    trial.within("output", whole["output"], np.ones((2, 3)))
 
 
 @check("merge", "closed form", (0.0, 1000.0, -1000.0))
 def parts_count_by_the_sum_of_their_powers(trial: Trial) -> None:
     """Two parts with 1 and 3 times e^x: outputs 0 and 8 give 6."""
     lse = trial.case + np.asarray([0.0])
-    found = merged(trial, ([[0.0]], lse), ([[8.0]], lse + math.log(3)))
+    whole = merged(trial, ([[0.0]], lse), ([[8.0]], lse + math.log(3)))
     error = 16 * np.spacing(np.asarray(1008.0))
-    trial.within("output", found["output"], [[6.0]], error)
+    trial.within("output", whole["output"], [[6.0]], error)
     must = trial.case + math.log(4)
-    trial.within("log_sum_exp", found["log_sum_exp"], [must], error)
+    trial.within("log_sum_exp", whole["log_sum_exp"], [must], error)
 
 
 @check("merge", "law", ("float32", "float64"))
@@ -146,10 +146,10 @@ def both_versions_merge_alike(trial: Trial) -> None:
     one, other, _ = (
         (o.astype(trial.case), x.astype(trial.case)) for o, x in parts
     )
-    found = merged(trial, one, other)
+    whole = merged(trial, one, other)
     pair = [partial(trial.other, *part) for part in (one, other)]
     must = trial.other.numpy(trial.other.function("merge.merge")(*pair))
     error = bounds.gamma(16 * bounds.FUNCTION_ULPS, trial.case)
-    for name, got in found.items():
+    for name, got in whole.items():
         finite = np.where(np.isneginf(got), 0, got)
         trial.within(name, got, must[name], error * (1 + np.abs(finite).max()))

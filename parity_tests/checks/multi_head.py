@@ -52,36 +52,36 @@ class Layer:
             "w_v": (source, self.G * E),
             "w_o": (self.H * E, M),
         }
-        found = {n: rng.standard_normal(s) / 2 for n, s in sizes.items()}
+        named = {n: rng.standard_normal(s) / 2 for n, s in sizes.items()}
         for weight, bias in zip(WEIGHTS, BIASES, strict=True):
             drawn = rng.standard_normal(sizes[weight][1])
             if self.biases:
-                found[bias] = drawn
-        return found
+                named[bias] = drawn
+        return named
 
     @property
     def inputs(self) -> dict[str, Any]:
         """Draw x, the context, the mask and what comes back."""
         rng = np.random.default_rng(7)
-        found: dict[str, Any] = {
+        drawn: dict[str, Any] = {
             "x": rng.standard_normal((B, L, M)),
             "context": rng.standard_normal((B, S, N)),
             "d_output": rng.standard_normal((B, L, M)),
         }
         keys = S if self.cross and not self.alike else L
         if self.alike:
-            found["context"] = rng.standard_normal((B, L, M))
+            drawn["context"] = rng.standard_normal((B, L, M))
         if not self.cross:
-            found["context"] = None
-        found["attn_mask"] = None
+            drawn["context"] = None
+        drawn["attn_mask"] = None
         if self.mask == "bool":
             mask = rng.random((B, 1, L, keys)) < 0.6
             mask[..., 0] = True
             mask[1, 0, 2] = False
-            found["attn_mask"] = mask
+            drawn["attn_mask"] = mask
         elif self.mask == "float":
-            found["attn_mask"] = rng.standard_normal((self.H, L, keys))
-        return found
+            drawn["attn_mask"] = rng.standard_normal((self.H, L, keys))
+        return drawn
 
 
 LAYERS = [
@@ -102,9 +102,9 @@ LAYERS = [
 
 def make(version: Version, layer: Layer) -> Any:
     """Make a layer of a version."""
-    own = {n: version.array(a) for n, a in layer.parameters.items()}
+    parameters = {n: version.array(a) for n, a in layer.parameters.items()}
     return version.function("multi_head.MultiHeadAttention")(
-        layer.H, layer.G, **own, scale=layer.scale
+        layer.H, layer.G, **parameters, scale=layer.scale
     )
 
 
@@ -116,8 +116,8 @@ def call(version: Version, layer: Layer) -> dict[str, Any]:
     made = make(version, layer)
     output = made(*arrays, layer.is_causal)
     weights = made.steps(*arrays, layer.is_causal).weights
-    found = {"output": output, "weights": weights}
-    return {name: version.numpy(array) for name, array in found.items()}
+    results = {"output": output, "weights": weights}
+    return {name: version.numpy(array) for name, array in results.items()}
 
 
 def by_definition(layer: Layer, values: dict[str, Any]) -> dict[str, Any]:
@@ -132,13 +132,13 @@ def by_definition(layer: Layer, values: dict[str, Any]) -> dict[str, Any]:
     for b in range(B):
         for h in range(layer.H):
             g = h // (layer.H // layer.G)
-            own, read = slice(h * D, h * D + D), slice(g * D, g * D + D)
+            columns, read = slice(h * D, h * D + D), slice(g * D, g * D + D)
             cut = slice(g * E, g * E + E)
-            q = x[b] @ values["w_q"][:, own]
+            q = x[b] @ values["w_q"][:, columns]
             k = source[b] @ values["w_k"][:, read]
             v = source[b] @ values["w_v"][:, cut]
             if "b_q" in values:
-                q, k = q + values["b_q"][own], k + values["b_k"][read]
+                q, k = q + values["b_q"][columns], k + values["b_k"][read]
                 v = v + values["b_v"][cut]
             rows = values["w_o"][h * E : h * E + E]
             for i in range(L):
@@ -186,21 +186,21 @@ def a_context_may_be_x_itself(trial: Trial) -> None:
     layer = Layer("itself", G=trial.case)
     version, inputs = trial.version, layer.inputs
     d = version.array(inputs["d_output"])
-    own, other = version.array(inputs["x"]), version.array(inputs["x"])
+    x, other = version.array(inputs["x"]), version.array(inputs["x"])
     made = make(version, layer)
     if version.by_hand:
         path = "multi_head.multi_head_attention_backward"
-        both = version.function(path)(d, made, own, own)
-        alone = version.function(path)(d, made, own)
+        both = version.function(path)(d, made, x, x)
+        alone = version.function(path)(d, made, x)
         assert both.context is not None, "the context has no gradient"
         got = version.numpy(both.x + both.context)
         must = version.numpy(alone.x)
     else:
-        own.requires_grad_()
-        made(own, own).backward(d)
+        x.requires_grad_()
+        made(x, x).backward(d)
         other.requires_grad_()
         made(other).backward(d)
-        got, must = version.numpy(own.grad), version.numpy(other.grad)
+        got, must = version.numpy(x.grad), version.numpy(other.grad)
     trial.within("gradient", got, must, error_of(must))
     assert np.all(must != 0), "the gradient is 0"
 
@@ -218,8 +218,8 @@ def heads_are_merged_side_by_side(trial: Trial) -> None:
     deep = np.arange(2 * 3 * 5 * 12.0).reshape(2, 3, 5, 12)
     heads = trial.call("multi_head.split_heads", deep, 3)
     for b, c in np.ndindex(2, 3):
-        own = trial.call("multi_head.split_heads", deep[b, c], 3)
-        trial.within("heads of two batch axes", heads[b, c], own)
+        alone = trial.call("multi_head.split_heads", deep[b, c], 3)
+        trial.within("heads of two batch axes", heads[b, c], alone)
     merged = trial.call("multi_head.merge_heads", heads)
     trial.within("merged again", merged, deep)
 
@@ -229,8 +229,10 @@ def each_head_averages_its_own_values(trial: Trial) -> None:
     """Scores 0, values and output as they are: (2, 20) twice."""
     x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
     eye = np.eye(2)
-    own = map(trial.version.array, (0 * eye, eye, eye, eye))
-    layer = trial.version.function("multi_head.MultiHeadAttention")(2, 2, *own)
+    matrices = map(trial.version.array, (0 * eye, eye, eye, eye))
+    layer = trial.version.function("multi_head.MultiHeadAttention")(
+        2, 2, *matrices
+    )
     output = trial.version.numpy(layer(trial.version.array(x)))
     trial.within("output", output, [[2, 20], [2, 20]])
 
@@ -252,9 +254,9 @@ def both_versions_agree(trial: Trial) -> None:
     others, expected = right_results(trial.other, layer)
     for name, got in call(trial.version, layer).items():
         trial.within(name, got, others[name], error_of(others[name]))
-    found = gradients(trial.version, layer)
-    assert found.keys() == expected.keys(), list(found)
-    for name, got in found.items():
+    results = gradients(trial.version, layer)
+    assert results.keys() == expected.keys(), list(results)
+    for name, got in results.items():
         error = gradient_error(name, expected)
         trial.within(f"gradient of {name}", got, expected[name], error)
 
@@ -276,10 +278,10 @@ def gradients(version: Version, layer: Layer) -> dict[str, Any]:
     made = make(version, layer)
     if version.by_hand:
         backward = version.function("multi_head.multi_head_attention_backward")
-        found = version.numpy(
+        results = version.numpy(
             backward(d_output, made, *arrays, layer.is_causal)
         )
-        return {n: g for n, g in found.items() if g is not None}
+        return {n: g for n, g in results.items() if g is not None}
     leaves = {"x": arrays[0], "context": arrays[1]}
     leaves = {n: leaf for n, leaf in leaves.items() if leaf is not None}
     for leaf in leaves.values():
@@ -295,10 +297,10 @@ def gradients_are_slopes_of_the_definition(trial: Trial) -> None:
     layer: Layer = trial.case
     values = layer.parameters | layer.inputs
     rng = np.random.default_rng(11)
-    found = gradients(trial.version, layer)
+    results = gradients(trial.version, layer)
     asked = [n for n in values if values[n] is not None]
     asked = [n for n in asked if n not in ("d_output", "attn_mask")]
-    assert sorted(found) == sorted(asked), sorted(found)
+    assert sorted(results) == sorted(asked), sorted(results)
     for name in asked:
         direction = rng.standard_normal(values[name].shape)
         losses = []
@@ -307,11 +309,11 @@ def gradients_are_slopes_of_the_definition(trial: Trial) -> None:
             output = by_definition(layer, moved)["output"]
             losses.append((output * values["d_output"]).sum())
         slope = (losses[0] - losses[1]) / 2e-5
-        got = (found[name] * direction).sum()
-        error = gradient_error(name, found) * np.abs(direction).sum()
+        got = (results[name] * direction).sum()
+        error = gradient_error(name, results) * np.abs(direction).sum()
         trial.within(f"slope along {name}", got, slope, error)
         flat = name == "b_k" or (layer.scale == 0 and name[2:] in ("q", "k"))
-        assert flat or np.any(found[name] != 0), f"gradient of {name} is 0"
+        assert flat or np.any(results[name] != 0), f"gradient of {name} is 0"
 
 
 def torchs_layer(layer: Layer) -> tuple[nn.MultiheadAttention, Any]:
@@ -323,17 +325,17 @@ def torchs_layer(layer: Layer) -> tuple[nn.MultiheadAttention, Any]:
         **{n: rng.standard_normal((width, width)) / 2 for n in WEIGHTS},
         **{n: rng.standard_normal(width) for n in BIASES},
     }
-    own = nn.MultiheadAttention(
+    torchs = nn.MultiheadAttention(
         width, layer.H, batch_first=True, dtype=torch.float64
     )
     parts = [values[n].T for n in WEIGHTS[:3]]
     with torch.no_grad():
-        own.in_proj_weight.copy_(torch.tensor(np.concat(parts)))
+        torchs.in_proj_weight.copy_(torch.tensor(np.concat(parts)))
         biases = np.concat([values[n] for n in BIASES[:3]])
-        own.in_proj_bias.copy_(torch.tensor(biases))
-        own.out_proj.weight.copy_(torch.tensor(values["w_o"].T.copy()))
-        own.out_proj.bias.copy_(torch.tensor(values["b_o"]))
-    return own, values
+        torchs.in_proj_bias.copy_(torch.tensor(biases))
+        torchs.out_proj.weight.copy_(torch.tensor(values["w_o"].T.copy()))
+        torchs.out_proj.bias.copy_(torch.tensor(values["b_o"]))
+    return torchs, values
 
 
 PATHS = ("weights asked for", "weights not asked for", "evaluation")
@@ -346,8 +348,8 @@ def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
     Its masks have the opposite sense: True hides a key.
     """
     layer = Layer("torch", H=3, G=3)
-    own, values = torchs_layer(layer)
-    own.train(trial.case != "evaluation")
+    torchs, values = torchs_layer(layer)
+    torchs.train(trial.case != "evaluation")
     rng = np.random.default_rng(17)
     x = rng.standard_normal((B, L, layer.H * D))
     padding = np.arange(L) < np.asarray([[L], [L - 2]])
@@ -355,7 +357,7 @@ def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
     seen = padding[:, None, None, :] & causal
     tensor = torch.tensor(x)
     with torch.set_grad_enabled(trial.case != "evaluation"):
-        expected, weights = own(
+        expected, weights = torchs(
             tensor,
             tensor,
             tensor,
@@ -383,22 +385,22 @@ def the_layer_is_torchs_multihead_attention(trial: Trial) -> None:
 def every_gradient_is_torchs_layers(trial: Trial) -> None:
     """Of x, of the matrices and of the biases, causal and not."""
     layer = Layer("torch", H=3, G=3)
-    own, values = torchs_layer(layer)
+    torchs, values = torchs_layer(layer)
     rng = np.random.default_rng(19)
     x, d = rng.standard_normal((2, B, L, layer.H * D))
     causal = np.arange(L) <= np.arange(L)[:, None]
     tensor = torch.tensor(x, requires_grad=True)
     hidden = torch.tensor(~causal) if trial.case else None
-    output, _ = own(tensor, tensor, tensor, attn_mask=hidden)
+    output, _ = torchs(tensor, tensor, tensor, attn_mask=hidden)
     output.backward(torch.tensor(d))
-    assert own.in_proj_weight.grad is not None
-    assert own.in_proj_bias.grad is not None
+    assert torchs.in_proj_weight.grad is not None
+    assert torchs.in_proj_bias.grad is not None
     expected: dict[str, Any] = {"x": tensor.grad}
-    parts = own.in_proj_weight.grad.chunk(3)
+    parts = torchs.in_proj_weight.grad.chunk(3)
     expected |= dict(zip(WEIGHTS, (p.T for p in parts), strict=False))
-    biases = own.in_proj_bias.grad.chunk(3)
+    biases = torchs.in_proj_bias.grad.chunk(3)
     expected |= dict(zip(BIASES, biases, strict=False))
-    out = own.out_proj
+    out = torchs.out_proj
     assert out.weight.grad is not None
     expected |= {"w_o": out.weight.grad.T, "b_o": out.bias.grad}
     version = trial.version
@@ -408,13 +410,13 @@ def every_gradient_is_torchs_layers(trial: Trial) -> None:
     if version.by_hand:
         backward = version.function("multi_head.multi_head_attention_backward")
         arguments = (upstream, made, native, None, None, trial.case)
-        found = version.numpy(backward(*arguments))
+        results = version.numpy(backward(*arguments))
     else:
         native.requires_grad_()
         made(native, is_causal=trial.case).backward(upstream)
         leaves = {"x": native, **dict(made.named_parameters())}
-        found = {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
+        results = {n: version.numpy(leaf.grad) for n, leaf in leaves.items()}
     arrays = {n: gradient.numpy() for n, gradient in expected.items()}
     for name, witness in arrays.items():
         error = gradient_error(name, arrays)
-        trial.within(f"gradient of {name}", found[name], witness, error)
+        trial.within(f"gradient of {name}", results[name], witness, error)

@@ -168,9 +168,9 @@ def gradient(trial: Trial, path: str, d: Any, x: Any, offset: int) -> Any:
     version = trial.version
     if version.by_hand:
         return version.call(f"{path}_backward", d, offset)
-    own = version.array(x).requires_grad_()
-    version.function(path)(own, offset).backward(version.array(d))
-    return version.numpy(own.grad)
+    leaf = version.array(x).requires_grad_()
+    version.function(path)(leaf, offset).backward(version.array(d))
+    return version.numpy(leaf.grad)
 
 
 @check(

@@ -43,11 +43,13 @@ class Shared(NamedTuple):
         return f"{self.case}, {self.ranks} ranks"
 
 
-def sequence(name: str, *lead: int, G: int, T: int = 12, **own: Any) -> Case:
+def sequence(
+    name: str, *lead: int, G: int, T: int = 12, **options: Any
+) -> Case:
     """Return a case of T positions, `lead` ending in its heads."""
     *batch, H = lead
     key = (*batch, G, T)
-    return Case(name, (*batch, H, T, 4), (*key, 4), (*key, 3), **own)
+    return Case(name, (*batch, H, T, 4), (*key, 4), (*key, 3), **options)
 
 
 CAUSAL: dict[str, Any] = {"is_causal": True}
@@ -85,13 +87,13 @@ class Rank:
         after.put([tensor.clone() for tensor in tensors])
         return _Waiting(self.ways[self.rank])
 
-    def gather(self, own: Any) -> list[Any]:
+    def gather(self, part: Any) -> list[Any]:
         """Return what each rank has in this round."""
-        self.shared[self.rank] = own
+        self.shared[self.rank] = part
         self.barrier.wait(60)
-        found = list(self.shared)
+        parts = list(self.shared)
         self.barrier.wait(60)
-        return found
+        return parts
 
 
 class _Waiting(NamedTuple):
@@ -125,8 +127,8 @@ def compute(
     parts = [stretches(getattr(inputs, name), R) for name in NAMES]
     shard = version.function("ring.Shard")
     shards = [
-        shard(*(version.array(a.copy(), case.dtype) for a in own))
-        for own in zip(*parts, strict=True)
+        shard(*(version.array(a.copy(), case.dtype) for a in arrays))
+        for arrays in zip(*parts, strict=True)
     ]
     ds = [version.array(a.copy(), case.dtype) for a in stretches(d, R)]
     d_lses = [version.array(a.copy()) for a in np.split(d_lse, R, axis=-1)]
@@ -134,7 +136,7 @@ def compute(
     options["enable_gqa"] = case.enable_gqa
     attend = version.function("ring.ring_attention")
     if version.by_hand:
-        found = attend(shards, **options)
+        results = attend(shards, **options)
         path = "ring.ring_attention_backward"
         back = version.function(path)(
             ds, shards, **options, d_log_sum_exps=d_lses
@@ -142,23 +144,23 @@ def compute(
     else:
 
         def task(state: Rank) -> Any:
-            own = shards[state.rank]
-            for leaf in own:
+            leaves = shards[state.rank]
+            for leaf in leaves:
                 leaf.requires_grad_()
-            made = attend(state, own, **options)
+            made = attend(state, leaves, **options)
             upstream = [ds[state.rank], d_lses[state.rank]]
             torch.autograd.backward(list(made), upstream)
-            return made, shard(*(leaf.grad for leaf in own))
+            return made, shard(*(leaf.grad for leaf in leaves))
 
-        found, back = zip(*in_threads(R, task), strict=True)
-    outputs, lses = zip(*map(version.numpy, map(tuple, found)), strict=True)
+        results, back = zip(*in_threads(R, task), strict=True)
+    outputs, lses = zip(*map(version.numpy, map(tuple, results)), strict=True)
     gradients = zip(*(version.numpy(tuple(b)) for b in back), strict=True)
     result = {
         "output": np.concat(outputs, axis=-2),
         "log_sum_exp": np.concat(lses, axis=-1),
     }
-    for name, own in zip(NAMES, gradients, strict=True):
-        result[f"gradient of {name}"] = np.concat(own, axis=-2)
+    for name, gradient in zip(NAMES, gradients, strict=True):
+        result[f"gradient of {name}"] = np.concat(gradient, axis=-2)
     return result
 
 
@@ -166,8 +168,8 @@ def compute(
 def errors(case: Case, parts: int) -> dict[str, Any]:
     """Return the bounds of a case whose keys come in so many parts."""
     with np.errstate(all="ignore"):
-        found = attention_bounds.in_tiles(build(case), case.dtype, parts)
-    return {name: bounded.error for name, bounded in found.items()}
+        results = attention_bounds.in_tiles(build(case), case.dtype, parts)
+    return {name: bounded.error for name, bounded in results.items()}
 
 
 @check("ring", "definition", SHARED)
@@ -196,9 +198,9 @@ def both_versions_agree(trial: Trial) -> None:
         trial.case = Shared(trial.case.ranks, case)
         inputs = build(case)
     error = errors(case, 2 * trial.case.ranks + 1)
-    found = compute(trial.version, trial.case, d, d_lse)
+    results = compute(trial.version, trial.case, d, d_lse)
     others = compute(trial.other, trial.case, d, d_lse)
-    for name, got in found.items():
+    for name, got in results.items():
         bound = 2 * spread(error[name], got)
         trial.within(name, got, others[name], bound)
 
@@ -221,17 +223,17 @@ def plainly(trial: Trial, ranks: int, *arrays: Any, **options: Any) -> Any:
     shard = version.function("ring.Shard")
     parts = (stretches(array, ranks) for array in arrays)
     shards = [
-        shard(*(version.array(a.copy()) for a in own))
-        for own in zip(*parts, strict=True)
+        shard(*(version.array(a.copy()) for a in arrays_of_rank))
+        for arrays_of_rank in zip(*parts, strict=True)
     ]
     attend = version.function("ring.ring_attention")
     if version.by_hand:
-        found = attend(shards, **options)
+        results = attend(shards, **options)
     else:
-        found = in_threads(
+        results = in_threads(
             ranks, lambda state: attend(state, shards[state.rank], **options)
         )
-    outputs = [version.numpy(part.output) for part in found]
+    outputs = [version.numpy(part.output) for part in results]
     return np.concat(outputs, axis=-2)
 
 
@@ -267,9 +269,9 @@ def shards_that_do_not_fit_are_refused(trial: Trial) -> None:
         text, kind = "expected one dtype for all three", TypeError
     version = trial.version
     shard = version.function("ring.Shard")
-    shards = [shard(*map(version.array, own)) for own in good]
+    shards = [shard(*map(version.array, arrays)) for arrays in good]
     attend = version.function("ring.ring_attention")
-    found: Exception | None = None
+    refusal: Exception | None = None
     try:
         if version.by_hand:
             attend(shards)
@@ -278,8 +280,8 @@ def shards_that_do_not_fit_are_refused(trial: Trial) -> None:
         else:
             attend(None, shards[1])
     except (TypeError, ValueError) as error:
-        found = error
-    assert type(found) is kind, f"{found!r}, expected {kind.__name__}"
-    assert text in str(found), str(found)
+        refusal = error
+    assert type(refusal) is kind, f"{refusal!r}, expected {kind.__name__}"
+    assert text in str(refusal), str(refusal)
     plain = plainly(trial, 2, ones, ones, ones)
     trial.within("output", plain, ones, 8 * np.spacing(np.float32(1)))

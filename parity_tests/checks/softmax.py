@@ -55,10 +55,12 @@ class Rows(NamedTuple):
     def bound(self) -> bounds.Bounded:
         """Return the values, and how far a computation may be off."""
         function = getattr(bounds, self.name)
-        found: bounds.Bounded = function(bounds.exact(self.draw()), self.dtype)
+        bounded: bounds.Bounded = function(
+            bounds.exact(self.draw()), self.dtype
+        )
         if self.name == "log_sum_exp":
-            return bounds.Bounded(found.value[..., 0], found.error[..., 0])
-        return found
+            return bounds.Bounded(bounded.value[..., 0], bounded.error[..., 0])
+        return bounded
 
 
 ROWS = [
@@ -93,12 +95,12 @@ def results_are_those_of_the_definition(trial: Trial) -> None:
     got = trial.call(f"softmax.{rows.name}", x)
     assert got.dtype == rows.dtype, f"the result is {got.dtype}"
     absent = gmpy2.mpfr(0 if rows.name == "softmax" else "-inf")
-    found = np.empty((2, 5, got.shape[-1] if got.ndim > 2 else 1), object)
+    exact = np.empty((2, 5, got.shape[-1] if got.ndim > 2 else 1), object)
     with gmpy2.context(precision=PRECISION):
         for index in np.ndindex(2, 5):
             values, _ = by_definition(rows.name, x[index], plain)
-            found[index] = [absent if v is None else v for v in values]
-        nearest, missing = split(found.reshape(got.shape))
+            exact[index] = [absent if v is None else v for v in values]
+        nearest, missing = split(exact.reshape(got.shape))
     trial.within(rows.name, got, nearest, bound.error, missing)
 
 
@@ -230,9 +232,9 @@ def gradients_are_those_of_the_definition(trial: Trial) -> None:
     expected = np.zeros(x.shape)
     with gmpy2.context(precision=PRECISION):
         for index in np.ndindex(2, 5):
-            found, nodes = by_definition(rows.name, x[index], Node)
+            results, nodes = by_definition(rows.name, x[index], Node)
             d = np.atleast_1d(upstream[index])
-            pairs = zip(found, d, strict=True)
+            pairs = zip(results, d, strict=True)
             propagate([(f, u) for f, u in pairs if f is not None])
             values = [0 if n is None else n.gradient for n in nodes]
             expected[index] = [float(value) for value in values]

@@ -204,15 +204,17 @@ def value_stays_what_key_is(trial: Trial) -> None:
     optimizer = trial.version.function("adam.AdamW")(model, 1e-2)
     for _ in range(3):
         trial.version.function("training.tied_step")(model, optimizer, batch)
-    found = {
+    parameters = {
         n: trial.version.numpy(a)
         for n, a in trial.version.function(path)(model).items()
     }
     for i in range(2):
         name = f"blocks.{i}.attention"
-        trial.within(name, found[f"{name}.w_v"], found[f"{name}.w_k"])
-        assert np.any(found[f"{name}.w_q"] != found[f"{name}.w_k"])
-    moved = np.any(found["blocks.0.attention.w_k"] != before)
+        trial.within(
+            name, parameters[f"{name}.w_v"], parameters[f"{name}.w_k"]
+        )
+        assert np.any(parameters[f"{name}.w_q"] != parameters[f"{name}.w_k"])
+    moved = np.any(parameters["blocks.0.attention.w_k"] != before)
     assert moved, "the key matrix has not moved"
 
 
@@ -255,13 +257,13 @@ def both_uses_of_a_matrix_give_back(trial: Trial) -> None:
     """W_k and W_v get the sum of their gradients, the others theirs."""
     names = ("blocks.0.attention.w_k", "blocks.0.attention.w_v", "norm.weight")
     arrays = [np.asarray([1.0, 2.0]), np.asarray([10.0, 30.0]), np.ones(2)]
-    own = dict(zip(names, map(trial.version.array, arrays), strict=True))
-    found = trial.version.function("training.tied")(own)
+    native = dict(zip(names, map(trial.version.array, arrays), strict=True))
+    gradients = trial.version.function("training.tied")(native)
     expected = [[11, 32], [11, 32], [1, 1]]
     for name, must in zip(names, expected, strict=True):
-        trial.within(name, trial.version.numpy(found[name]), must)
+        trial.within(name, trial.version.numpy(gradients[name]), must)
     for name, array in zip(names, arrays, strict=True):
-        trial.within(f"{name} given", trial.version.numpy(own[name]), array)
+        trial.within(f"{name} given", trial.version.numpy(native[name]), array)
 
 
 @check("training", "law", ("poem_model", "recall_model"))

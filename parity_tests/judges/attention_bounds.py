@@ -161,7 +161,7 @@ def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
     )
     dS = multiply(P, apart, dtype, roundings=2)
     dS = add(dS, multiply(P, lse, dtype, roundings=4), dtype)
-    found = {"weights": dP, "scores": dS}
+    bounded = {"weights": dP, "scores": dS}
     d_raw = dS
     if inputs.options.soft_cap is not None:
         capped = steps["capped_scores"]
@@ -171,18 +171,18 @@ def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
         d_raw = multiply(dS, slope, dtype, roundings=4)
     d_query = matmul(d_raw, forward.key, dtype)
     d_key = matmul(transposed(d_raw), exact(inputs.query), dtype)
-    found["query"] = times(d_query, forward.scale, dtype)
-    found["key"] = times(d_key, forward.scale, dtype)
-    found["value"] = d_value
+    bounded["query"] = times(d_query, forward.scale, dtype)
+    bounded["key"] = times(d_key, forward.scale, dtype)
+    bounded["value"] = d_value
     for name in ("query", "key", "value"):
         shape = getattr(inputs, name).shape
-        own = in_groups(found[name], inputs, shape, dtype)
-        found[name] = rounded_to(summed_to(own, shape, dtype), given)
+        grouped = in_groups(bounded[name], inputs, shape, dtype)
+        bounded[name] = rounded_to(summed_to(grouped, shape, dtype), given)
     mask = inputs.options.attn_mask
     if mask is not None and mask.dtype != bool:
-        own = summed_to(dS, mask.shape, dtype)
-        found["attn_mask"] = rounded_to(own, given)
-    return found
+        grouped = summed_to(dS, mask.shape, dtype)
+        bounded["attn_mask"] = rounded_to(grouped, given)
+    return bounded
 
 
 def with_upstream(inputs: Inputs, d_output: Any, d_lse: Any) -> Inputs:
@@ -225,7 +225,7 @@ def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
     lost = 2 * output.error + more * (P.value @ value)
     wide = Bounded(output.value, lost)
     lse = steps["log_sum_exp"]
-    found = {
+    bounded = {
         "output": rounded_to(wide, given),
         "log_sum_exp": Bounded(lse.value, 2 * lse.error + more),
     }
@@ -245,11 +245,13 @@ def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
     usual = gradients(inputs, given)
     for name, array in extra.items():
         shape = getattr(inputs, name).shape
-        own = Bounded(np.zeros_like(array), array)
-        own = summed_to(in_groups(own, inputs, shape, dtype), shape, dtype)
-        error = 2 * usual[name].error + 2 * own.error
-        found[f"gradient of {name}"] = Bounded(usual[name].value, error)
-    return found
+        lost_in_tiles = Bounded(np.zeros_like(array), array)
+        lost_in_tiles = summed_to(
+            in_groups(lost_in_tiles, inputs, shape, dtype), shape, dtype
+        )
+        error = 2 * usual[name].error + 2 * lost_in_tiles.error
+        bounded[f"gradient of {name}"] = Bounded(usual[name].value, error)
+    return bounded
 
 
 @cached
@@ -264,5 +266,5 @@ def step_bounds(case: Case) -> dict[str, Any]:
 def gradient_bounds(case: Case) -> dict[str, Any]:
     """Return the bound of each gradient of a case."""
     with np.errstate(all="ignore"):
-        found = gradients(build(case), case.dtype)
-    return {name: gradient.error for name, gradient in found.items()}
+        bounded = gradients(build(case), case.dtype)
+    return {name: gradient.error for name, gradient in bounded.items()}

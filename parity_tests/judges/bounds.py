@@ -49,14 +49,14 @@ class Format(NamedTuple):
 def format_of(dtype: Any) -> Format:
     """Return the numbers that describe a type, bfloat16 included."""
     if dtype == "bfloat16":
-        found = Format(2.0**-8, 2.0**-126, 2.0**-133)
+        numbers = Format(2.0**-8, 2.0**-126, 2.0**-133)
     else:
         info = np.finfo(dtype)
         smallest = float(info.smallest_subnormal)
-        found = Format(float(info.eps) / 2, float(info.tiny), smallest)
+        numbers = Format(float(info.eps) / 2, float(info.tiny), smallest)
     if computation().subnormals:
-        return found
-    return found._replace(smallest=found.tiny)
+        return numbers
+    return numbers._replace(smallest=numbers.tiny)
 
 
 def exact(array: Any) -> Bounded:
@@ -126,8 +126,10 @@ def total(a: Bounded, dtype: Any) -> Bounded:
     """Bound the sum of each row, kept as an axis of size 1."""
     value = a.value.sum(axis=-1, keepdims=True)
     greatest = (np.abs(a.value) + a.error).sum(axis=-1, keepdims=True)
-    own = a.error.sum(axis=-1, keepdims=True)
-    return Bounded(value, own + gamma(a.value.shape[-1], dtype) * greatest)
+    inherited = a.error.sum(axis=-1, keepdims=True)
+    return Bounded(
+        value, inherited + gamma(a.value.shape[-1], dtype) * greatest
+    )
 
 
 def masked(a: Bounded, mask: Any) -> Bounded:

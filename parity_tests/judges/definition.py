@@ -106,8 +106,8 @@ def total(numbers: Iterable[Any]) -> Any:
 
 def at(array: NDArray[Any], index: Sequence[int]) -> Any:
     """Return the element that broadcasting would put at an index."""
-    own = index[len(index) - array.ndim :]
-    place = zip(own, array.shape, strict=True)
+    inner = index[len(index) - array.ndim :]
+    place = zip(inner, array.shape, strict=True)
     return array[tuple(0 if size == 1 else i for i, size in place)]
 
 
@@ -208,10 +208,10 @@ def rows(
 
 def numbers(array: NDArray[Any], make: Make) -> Numbers:
     """Return an array of high-precision numbers or of nodes."""
-    found = np.empty(array.shape, dtype=object)
+    exact = np.empty(array.shape, dtype=object)
     for index in np.ndindex(*array.shape):
-        found[index] = make(gmpy2.mpfr(float(array[index])))
-    return found
+        exact[index] = make(gmpy2.mpfr(float(array[index])))
+    return exact
 
 
 def tensors(inputs: Inputs, make: Make) -> dict[str, Numbers]:
@@ -254,7 +254,7 @@ def forward(case: Case) -> dict[str, Exact]:
         sizes = dict.fromkeys(Row._fields, (*table, inputs.S))
         sizes["log_sum_exp"] = table
         sizes["output"] = (*table, inputs.E)
-        found = {n: np.empty(sizes[n], dtype=object) for n in Row._fields}
+        filled = {n: np.empty(sizes[n], dtype=object) for n in Row._fields}
         minus = {"masked_scores", "log_sum_exp"}
         for index, row in rows(inputs, arrays, plain):
             undefined = any(
@@ -265,15 +265,15 @@ def forward(case: Case) -> dict[str, Exact]:
                 absent = gmpy2.mpfr("-inf") if name in minus else ZERO
                 late = name not in Row._fields[:3]
                 if undefined and late:
-                    found[name][index] = gmpy2.nan()
+                    filled[name][index] = gmpy2.nan()
                 elif isinstance(values, list):
                     for j, x in enumerate(values):
-                        found[name][(*index, j)] = absent if x is None else x
+                        filled[name][(*index, j)] = absent if x is None else x
                 else:
-                    found[name][index] = absent if values is None else values
+                    filled[name][index] = absent if values is None else values
         return {
             name: split(inputs.without_heads(array))
-            for name, array in found.items()
+            for name, array in filled.items()
         }
 
 
@@ -284,7 +284,7 @@ def backward(case: Case) -> dict[str, Exact]:
     with gmpy2.context(precision=PRECISION):
         arrays = tensors(inputs, Node)
         table = (*inputs.batch, inputs.heads, inputs.L, inputs.S)
-        found = {n: np.full(table, None) for n in ("weights", "scores")}
+        filled = {n: np.full(table, None) for n in ("weights", "scores")}
         made: list[tuple[Node, Any]] = []
         for index, row in rows(inputs, arrays, Node):
             for e, x in enumerate(row.output):
@@ -294,15 +294,15 @@ def backward(case: Case) -> dict[str, Exact]:
                 upstream = at(inputs.d_log_sum_exp, index)
                 made.append((row.log_sum_exp, upstream))
             for j in range(inputs.S):
-                found["weights"][(*index, j)] = row.weights[j]
-                found["scores"][(*index, j)] = row.masked_scores[j]
+                filled["weights"][(*index, j)] = row.weights[j]
+                filled["scores"][(*index, j)] = row.masked_scores[j]
         propagate(made)
-        found = {n: inputs.without_heads(a) for n, a in found.items()}
+        filled = {n: inputs.without_heads(a) for n, a in filled.items()}
         for name in ("query", "key", "value", "attn_mask"):
             if name in arrays:
-                found[name] = arrays[name]
+                filled[name] = arrays[name]
         gradients = {}
-        for name, nodes in found.items():
+        for name, nodes in filled.items():
             gradients[name] = np.empty(nodes.shape, dtype=object)
             for index in np.ndindex(*nodes.shape):
                 node = nodes[index]

@@ -16,11 +16,15 @@ from .control import controlled
 from .small_tiles import MODULE, errors, forward, gradients, spread, tiles
 
 
-def within_definition(trial: Trial, module: str = MODULE, **own: Any) -> None:
+def within_definition(
+    trial: Trial, module: str = MODULE, **constants: Any
+) -> None:
     """Compare output and log-sum-exp with the scalar loops."""
     for case in controlled(trial.case):
         exact, error = definition.forward(case), errors(case)
-        for name, got in forward(trial.version, case, module, **own).items():
+        for name, got in forward(
+            trial.version, case, module, **constants
+        ).items():
             nearest, missing = exact[name]
             attention_bounds.has_dtype(name, got, case.dtype, name == "output")
             bound = spread(error[name], nearest)
@@ -28,12 +32,14 @@ def within_definition(trial: Trial, module: str = MODULE, **own: Any) -> None:
 
 
 def gradients_within_definition(
-    trial: Trial, module: str = MODULE, **own: Any
+    trial: Trial, module: str = MODULE, **constants: Any
 ) -> None:
     """Compare gradients with the derivatives of the scalar loops."""
     for case in controlled(trial.case):
         exact, error = definition.backward(case), errors(case)
-        for name, got in gradients(trial.version, case, module, **own).items():
+        for name, got in gradients(
+            trial.version, case, module, **constants
+        ).items():
             nearest, missing = exact[name]
             attention_bounds.has_dtype(name, got, case.dtype, True)
             bound = spread(error[f"gradient of {name}"], nearest)
@@ -43,7 +49,7 @@ def gradients_within_definition(
 LOWER = [(1, 4), (2, 7), (7, 2), (4, 4), (5, 9)]
 
 
-def both_corners(trial: Trial, module: str = MODULE, **own_sizes: Any) -> None:
+def both_corners(trial: Trial, module: str = MODULE, **constants: Any) -> None:
     """Compare triangle and band in both corners with 1/n on those seen."""
     L, S = trial.case
     path = f"{module}.flash_attention"
@@ -52,28 +58,28 @@ def both_corners(trial: Trial, module: str = MODULE, **own_sizes: Any) -> None:
         np.zeros((S, 2)),
         np.eye(S),
     )
-    own = [trial.version.array(a) for a in (query, key, value)]
+    native = [trial.version.array(a) for a in (query, key, value)]
     for align, shift in (("upper_left", 0), ("lower_right", S - L)):
         seen = np.arange(S) <= np.arange(L)[:, None] + shift
         expected = seen / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
-        with tiles(trial.version, module=module, **own_sizes):
-            found = trial.version.function(path)(
-                *own, is_causal=True, align=align
+        with tiles(trial.version, module=module, **constants):
+            result = trial.version.function(path)(
+                *native, is_causal=True, align=align
             )
-        got = trial.version.numpy(found.output)
+        got = trial.version.numpy(result.output)
         trial.within(align, got, expected)
         band = seen & (np.arange(S) >= np.arange(L)[:, None] + shift - 1)
         expected = band / np.maximum(band.sum(axis=-1, keepdims=True), 1)
-        with tiles(trial.version, module=module, **own_sizes):
-            found = trial.version.function(path)(
-                *own, is_causal=True, window=(1, 5), align=align
+        with tiles(trial.version, module=module, **constants):
+            result = trial.version.function(path)(
+                *native, is_causal=True, window=(1, 5), align=align
             )
-        got = trial.version.numpy(found.output)
+        got = trial.version.numpy(result.output)
         trial.within(f"{align}, window", got, expected)
 
 
 def last_keys_alone(
-    trial: Trial, module: str = MODULE, **own_sizes: Any
+    trial: Trial, module: str = MODULE, **constants: Any
 ) -> None:
     """Compare with the mean of the only two that are seen."""
     path = f"{module}.flash_attention"
@@ -82,10 +88,10 @@ def last_keys_alone(
     mask = np.arange(8) >= 6
     bias = np.where(mask, 0.0, -np.inf).astype(trial.case)
     for given in (mask, bias, np.tile(mask, (8, 1))):
-        own = map(trial.version.array, (zeros, zeros, value, given))
-        with tiles(trial.version, module=module, **own_sizes):
-            found = trial.version.function(path)(*own)
-        got = trial.version.numpy(found)
+        native = map(trial.version.array, (zeros, zeros, value, given))
+        with tiles(trial.version, module=module, **constants):
+            result = trial.version.function(path)(*native)
+        got = trial.version.numpy(result)
         trial.within("output", got["output"], np.full((8, 1), 96.0))
         lse = np.full(8, math.log(2))
         error = 8 * np.spacing(np.asarray(1, dtype=trial.case))
@@ -93,17 +99,17 @@ def last_keys_alone(
 
 
 def greatest_alone(
-    trial: Trial, module: str = MODULE, **own_sizes: Any
+    trial: Trial, module: str = MODULE, **constants: Any
 ) -> None:
     """Compare with the value of the greatest score."""
     path = f"{module}.flash_attention"
     key = trial.case * np.arange(9.0)[:, None]
     value = np.arange(9.0)[:, None] + 1
     one = np.ones((1, 1))
-    own = map(trial.version.array, (one, key, value))
-    with tiles(trial.version, module=module, **own_sizes):
-        found = trial.version.function(path)(*own)
-    got = trial.version.numpy(found)
+    native = map(trial.version.array, (one, key, value))
+    with tiles(trial.version, module=module, **constants):
+        result = trial.version.function(path)(*native)
+    got = trial.version.numpy(result)
     best = 9.0 if trial.case > 0 else 1.0
     trial.within("output", got["output"], [[best]])
     trial.within("log_sum_exp", got["log_sum_exp"], [key.max()])
@@ -126,8 +132,8 @@ def long_as_sdpa(trial: Trial, module: str = MODULE) -> None:
     for leaf in named.values():
         leaf.requires_grad_()
     q, k, v = named.values()
-    own = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
-    torch.autograd.backward(own, torch.tensor(inputs.d_output))
+    torchs = scaled_dot_product_attention(q, k, v, is_causal=trial.case)
+    torch.autograd.backward(torchs, torch.tensor(inputs.d_output))
     silent = np.zeros_like(inputs.d_log_sum_exp)
     quiet = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
     error = attention_bounds.in_tiles(quiet, "float32", 6)
@@ -137,7 +143,7 @@ def long_as_sdpa(trial: Trial, module: str = MODULE) -> None:
     if version.by_hand:
         result = version.function(path)(**arrays, is_causal=trial.case)
         back = f"{path}_backward"
-        found = version.numpy(
+        gradients = version.numpy(
             version.ask(back, d, **arrays, is_causal=trial.case)
         )
     else:
@@ -145,14 +151,14 @@ def long_as_sdpa(trial: Trial, module: str = MODULE) -> None:
             leaf.requires_grad_()
         result = version.function(path)(**arrays, is_causal=trial.case)
         result.output.backward(d)
-        found = {n: version.numpy(a.grad) for n, a in arrays.items()}
+        gradients = {n: version.numpy(a.grad) for n, a in arrays.items()}
     got = version.numpy(result.output)
-    witness = own.detach().numpy()
+    witness = torchs.detach().numpy()
     trial.within("output", got, witness, 2 * error["output"].error)
     for name, leaf in named.items():
         assert leaf.grad is not None
         bound = 2 * error[f"gradient of {name}"].error
-        trial.within(name, found[name], leaf.grad.numpy(), bound)
+        trial.within(name, gradients[name], leaf.grad.numpy(), bound)
 
 
 def refused_by_name(trial: Trial, module: str = MODULE) -> None:
@@ -173,6 +179,6 @@ def refused_by_name(trial: Trial, module: str = MODULE) -> None:
     }
     kind, text, value = bad[trial.case]
     trial.refuses(kind, text, path, **(good | {trial.case: value}))
-    found = trial.call(path, **good)
+    result = trial.call(path, **good)
     error = 8 * np.spacing(np.float32(1))
-    trial.within("output", found["output"], good["value"], error)
+    trial.within("output", result["output"], good["value"], error)

@@ -53,8 +53,11 @@ def steps_and_errors(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return each step of a version and its bound, of one shape."""
     steps = living_steps(trial, inputs, dtype)
-    found = errors_of(inputs, dtype)
-    errors = {n: np.broadcast_to(found[n], s.shape) for n, s in steps.items()}
+    bounds_of_steps = errors_of(inputs, dtype)
+    errors = {
+        n: np.broadcast_to(bounds_of_steps[n], s.shape)
+        for n, s in steps.items()
+    }
     return steps, errors
 
 
@@ -101,10 +104,10 @@ def rows_of_score_gradients_sum_to_zero(
     """A constant added to a row changes nothing: a row of dS sums to 0."""
     silent = np.zeros_like(inputs.d_log_sum_exp)
     inputs = attention_bounds.with_upstream(inputs, inputs.d_output, silent)
-    found = trial.version.gradients(inputs, dtype)
+    gradients = trial.version.gradients(inputs, dtype)
     with np.errstate(all="ignore"):
         must = attention_bounds.gradients(inputs, dtype)["scores"]
-    scores = found["scores"].astype(np.float64)
+    scores = gradients["scores"].astype(np.float64)
     error = np.broadcast_to(must.error, scores.shape).sum(axis=-1)
     sums = scores.sum(axis=-1)
     summed = bounds.gamma(inputs.S + 1, "float64") * np.abs(scores)
@@ -279,10 +282,12 @@ def halves_of_the_keys_merge_to_the_whole(
     shares = [s / np.where(together == 0, 1, together) for s in shares]
     merged = shares[0] * outputs[0] + shares[1] * outputs[1]
     bound = error["output"].copy()
-    for share, output, own in zip(shares, outputs, errors, strict=True):
-        off = 2 * own["log_sum_exp"].max(initial=0.0)
+    for share, output, error_of_part in zip(
+        shares, outputs, errors, strict=True
+    ):
+        off = 2 * error_of_part["log_sum_exp"].max(initial=0.0)
         lost = np.expm1(off + bounds.gamma(2 * FUNCTION_ULPS, "float64"))
-        bound = bound + share * own["output"]
+        bound = bound + share * error_of_part["output"]
         bound = bound + lost * np.abs(share * output)
     # Each share's error moves weight between the halves.
     bound = bound * 2

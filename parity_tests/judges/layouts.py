@@ -63,17 +63,17 @@ def views_in(join: Any, axis: str) -> dict[str, Callable[[Any], Any]]:
             return array.contiguous()
         return join.ascontiguousarray(array)
 
-    found: dict[str, Callable[[Any], Any]] = {
+    layouts: dict[str, Callable[[Any], Any]] = {
         "stepped": stepped,
         "offset": offset,
         "transposed": transposed,
     }
     if join.__name__ != "torch":
-        found["reversed"] = lambda array: (
+        layouts["reversed"] = lambda array: (
             np.flip(contiguous(np.flip(array))) if array.ndim else array
         )
-        found["read-only"] = read_only
-    return found
+        layouts["read-only"] = read_only
+    return layouts
 
 
 def read_only(array: Any) -> Any:

@@ -79,9 +79,9 @@ def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
     gathered = []
     for i in range(len(rows)):
         heads: Row = []
-        for own in (range(h * D, h * D + D) for h in range(H)):
+        for columns in (range(h * D, h * D + D) for h in range(H)):
             powers = [
-                exp(total(query[i][d] * key[j][d] for d in own) * scale)
+                exp(total(query[i][d] * key[j][d] for d in columns) * scale)
                 for j in range(i + 1)
             ]
             everything = total(powers)
@@ -89,7 +89,7 @@ def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
                 total(
                     p / everything * value[j][d] for j, p in enumerate(powers)
                 )
-                for d in own
+                for d in columns
             ]
         gathered.append(by_matrix(heads, parts["attention.w_o"]))
     return gathered
@@ -122,12 +122,12 @@ def logits(parts: dict[str, Numbers], ids: Sequence[int], H: int) -> list[Row]:
     count = 0
     while any(name.startswith(f"blocks.{count}.") for name in parts):
         prefix = f"blocks.{count}."
-        own = {
+        parts_of_block = {
             name.removeprefix(prefix): array
             for name, array in parts.items()
             if name.startswith(prefix)
         }
-        rows = block(rows, own, H)
+        rows = block(rows, parts_of_block, H)
         count += 1
     output = (
         parts["lm_head"] if "lm_head" in parts else parts["token_embedding"].T
@@ -144,10 +144,10 @@ def loss_and_gradients(
     """Return the logits, the loss, and its gradient by every parameter."""
     with gmpy2.context(precision=PRECISION):
         parts = {name: numbers(array, Node) for name, array in arrays.items()}
-        found = [logits(parts, row.tolist(), H) for row in ids]
+        all_logits = [logits(parts, row.tolist(), H) for row in ids]
         costs = [
             minus(log(total(exp(x) for x in scores)), scores[target])
-            for rows, asked in zip(found, targets.tolist(), strict=True)
+            for rows, asked in zip(all_logits, targets.tolist(), strict=True)
             for scores, target in zip(rows, asked, strict=True)
             if target >= 0
         ]
@@ -157,5 +157,5 @@ def loss_and_gradients(
             name: np.vectorize(lambda n: float(n.gradient))(array)
             for name, array in parts.items()
         }
-        values = np.vectorize(lambda n: float(n.value))(np.asarray(found))
+        values = np.vectorize(lambda n: float(n.value))(np.asarray(all_logits))
         return values, float(loss.value), gradients

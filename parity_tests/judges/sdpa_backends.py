@@ -113,9 +113,9 @@ def rounded_weights(inputs: Inputs, dtype: str) -> Any:
     """Bound what the fused kernel loses by rounding weights to a half type."""
     if dtype not in bounds.HALF:
         return 0.0
-    found = attention_bounds.attention(inputs, dtype)
-    weights = found.steps["weights"].value
-    size = weights @ np.abs(found.value.value)
+    bounded = attention_bounds.attention(inputs, dtype)
+    weights = bounded.steps["weights"].value
+    size = weights @ np.abs(bounded.value.value)
     return bounds.gamma(4, dtype) * size + bounds.format_of(dtype).tiny
 
 
@@ -128,12 +128,12 @@ def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
     case = seen.case
     inputs = build(case)
     with on(seen.backend):
-        own = scaled_dot_product_attention(**arguments(inputs, case.dtype))
+        output = scaled_dot_product_attention(**arguments(inputs, case.dtype))
     with np.errstate(all="ignore"):
         steps = attention_bounds.attention(inputs, case.dtype).steps
         error = 2 * steps["output"].error
         error = error + rounded_weights(inputs, case.dtype)
-    return TORCH.numpy(own), error
+    return TORCH.numpy(output), error
 
 
 def controlled(seen: Witnessed) -> list[Witnessed]:
@@ -171,11 +171,11 @@ def gradient_testimony(
         asked += ["attn_mask"] * named["attn_mask"].is_floating_point()
     recorded([named[name] for name in asked])
     with on(seen.backend):
-        own = scaled_dot_product_attention(**named)
+        output = scaled_dot_product_attention(**named)
         upstream = TORCH.array(inputs.d_output, case.dtype)
-        torch.autograd.backward(own, upstream)
+        torch.autograd.backward(output, upstream)
     errors = attention_bounds.gradients(inputs, case.dtype)
-    found = {
+    gradients = {
         name: (TORCH.numpy(named[name].grad), 2 * errors[name].error)
         for name in asked
         # An empty mask gets no gradient from it.
@@ -184,6 +184,6 @@ def gradient_testimony(
     # A gradient that is nothing but rounding tells nothing.
     return {
         name: (gradient, error)
-        for name, (gradient, error) in found.items()
+        for name, (gradient, error) in gradients.items()
         if bounds.can_fail(gradient, error, case.dtype)
     }

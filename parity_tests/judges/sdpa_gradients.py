@@ -13,9 +13,9 @@ def gradients(trial: Trial, d: Any, *arrays: Any, **options: Any) -> list[Any]:
     version = trial.version
     if version.by_hand:
         path = f"{ATTENTION}_backward"
-        found = version.call(path, d, *arrays, **options)
-        return [found[name] for name in ("query", "key", "value")]
-    own = [version.array(array).requires_grad_() for array in arrays]
+        results = version.call(path, d, *arrays, **options)
+        return [results[name] for name in ("query", "key", "value")]
+    leaves = [version.array(array).requires_grad_() for array in arrays]
     named = {name: version.array(x) for name, x in options.items()}
-    version.function(ATTENTION)(*own, **named).backward(version.array(d))
-    return [version.numpy(tensor.grad) for tensor in own]
+    version.function(ATTENTION)(*leaves, **named).backward(version.array(d))
+    return [version.numpy(tensor.grad) for tensor in leaves]

@@ -45,7 +45,7 @@ class Model(NamedTuple):
         if not self.tied:
             sizes["lm_head"] = (M, V)
         for i in range(self.blocks):
-            own: dict[str, tuple[int, ...]] = {
+            block: dict[str, tuple[int, ...]] = {
                 "norm_1.weight": (M,),
                 "norm_1.bias": (M,),
                 "attention.w_q": (M, M),
@@ -59,7 +59,7 @@ class Model(NamedTuple):
                 "feed_forward.w_2": (HIDDEN, M),
                 "feed_forward.b_2": (M,),
             }
-            sizes |= {f"blocks.{i}.{n}": size for n, size in own.items()}
+            sizes |= {f"blocks.{i}.{n}": size for n, size in block.items()}
         sizes |= {"norm.weight": (M,), "norm.bias": (M,)}
         drawn = {n: rng.standard_normal(size) for n, size in sizes.items()}
         return {n: a.astype(self.dtype) for n, a in drawn.items()}
@@ -73,8 +73,8 @@ class Model(NamedTuple):
             ids[:, 1:] = ids[:, :1]
         if self.ignored:
             targets[:, :-1] = -1
-        own = (*self.batch, self.length)
-        return ids.reshape(own), targets.reshape(own)
+        shape_of_ids = (*self.batch, self.length)
+        return ids.reshape(shape_of_ids), targets.reshape(shape_of_ids)
 
 
 MODELS = [
@@ -100,13 +100,15 @@ def make(version: Version, model: Model) -> Any:
     heads = version.function("multi_head.MultiHeadAttention")
     blocks = []
     for i in range(model.blocks):
-        own = {
+        parts_of_block = {
             n.removeprefix(f"blocks.{i}."): a
             for n, a in arrays.items()
             if n.startswith(f"blocks.{i}.")
         }
 
-        def part(name: str, parts: dict[str, Any] = own) -> list[Any]:
+        def part(
+            name: str, parts: dict[str, Any] = parts_of_block
+        ) -> list[Any]:
             return [a for n, a in parts.items() if n.startswith(name)]
 
         blocks.append(
@@ -136,14 +138,14 @@ def by_definition(model: Model) -> tuple[Any, float, dict[str, Any]]:
 
 def computed(version: Version, model: Model) -> dict[str, Any]:
     """Return logits, loss and every gradient as a version has them."""
-    own = make(version, model)
+    built = make(version, model)
     ids, targets = map(version.array, model.shown())
     path = "language_model.loss_and_gradients"
-    loss, gradients = version.function(path)(own, ids, targets)
+    loss, gradients = version.function(path)(built, ids, targets)
     assert not getattr(loss, "requires_grad", False), "the loss keeps a graph"
-    logits = version.numpy(own(ids))
-    found = {n: version.numpy(g) for n, g in gradients.items()}
-    return {"logits": logits, "loss": version.numpy(loss), **found}
+    logits = version.numpy(built(ids))
+    results = {n: version.numpy(g) for n, g in gradients.items()}
+    return {"logits": logits, "loss": version.numpy(loss), **results}
 
 
 def error_of(expected: Any) -> Any:
@@ -157,12 +159,12 @@ def loss_and_slope(version: Version, logits: Any, targets: Any) -> Any:
     path = "language_model.cross_entropy"
     native, asked = version.array(logits), version.array(targets)
     if version.by_hand:
-        found = version.function(path)(native, asked)
+        loss = version.function(path)(native, asked)
         with np.errstate(all="ignore"):
             back = version.function(f"{path}_backward")(native, asked)
     else:
         native.requires_grad_()
-        found = version.function(path)(native, asked)
-        found.backward()
+        loss = version.function(path)(native, asked)
+        loss.backward()
         back = native.grad
-    return version.numpy(found), version.numpy(back)
+    return version.numpy(loss), version.numpy(back)

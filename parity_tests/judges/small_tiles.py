@@ -34,11 +34,11 @@ GRADIENT = [case for case in TILED if case.gradient]
 
 
 @contextmanager
-def settings(version: Version, name: str, **own: Any) -> Iterator[None]:
+def settings(version: Version, name: str, **constants: Any) -> Iterator[None]:
     """Give a module other constants for a while."""
     module = version.module(name)
-    before = {name: getattr(module, name) for name in own}
-    vars(module).update(own)
+    before = {name: getattr(module, name) for name in constants}
+    vars(module).update(constants)
     try:
         yield
     finally:
@@ -50,10 +50,10 @@ def tiles(
     queries: int = QUERIES,
     keys: int = KEYS,
     module: str = MODULE,
-    **own: Any,
+    **constants: Any,
 ) -> AbstractContextManager[None]:
     """Give flash, or fast, other sizes of tiles for a while."""
-    return settings(version, module, QUERIES=queries, KEYS=keys, **own)
+    return settings(version, module, QUERIES=queries, KEYS=keys, **constants)
 
 
 def arguments(version: Version, case: Case) -> dict[str, Any]:
@@ -67,39 +67,39 @@ def arguments(version: Version, case: Case) -> dict[str, Any]:
 
 
 def forward(
-    version: Version, case: Case, module: str = MODULE, **own: Any
+    version: Version, case: Case, module: str = MODULE, **constants: Any
 ) -> dict[str, Any]:
     """Return output and log-sum-exp in small tiles."""
     function = version.function(f"{module}.flash_attention")
-    with tiles(version, module=module, **own):
+    with tiles(version, module=module, **constants):
         result = function(**arguments(version, case))
-    found: dict[str, Any] = version.numpy(result)
-    return found
+    steps: dict[str, Any] = version.numpy(result)
+    return steps
 
 
 def gradients(
-    version: Version, case: Case, module: str = MODULE, **more: Any
+    version: Version, case: Case, module: str = MODULE, **constants: Any
 ) -> dict[str, Any]:
     """Return the gradients of query, key and value in small tiles."""
-    inputs, own = build(case), arguments(version, case)
+    inputs, named = build(case), arguments(version, case)
     path = f"{module}.flash_attention"
     d_output = version.array(inputs.d_output, case.dtype)
     d_lse = version.array(inputs.d_log_sum_exp)
     names = ("query", "key", "value")
-    with tiles(version, module=module, **more):
+    with tiles(version, module=module, **constants):
         if version.by_hand:
             back = f"{path}_backward"
-            result = version.ask(back, d_output, **own, d_log_sum_exp=d_lse)
-            found: dict[str, Any] = version.numpy(result)
+            result = version.ask(back, d_output, **named, d_log_sum_exp=d_lse)
+            by_hand: dict[str, Any] = version.numpy(result)
             version.unwritten(
-                path, (inputs.d_output, inputs.key), (d_output, own["key"])
+                path, (inputs.d_output, inputs.key), (d_output, named["key"])
             )
-            return found
+            return by_hand
         for name in names:
-            own[name].requires_grad_()
-        result = version.function(path)(**own)
+            named[name].requires_grad_()
+        result = version.function(path)(**named)
         torch.autograd.backward(list(result), [d_output, d_lse])
-    return {name: version.numpy(own[name].grad) for name in names}
+    return {name: version.numpy(named[name].grad) for name in names}
 
 
 @cached
@@ -107,10 +107,10 @@ def errors(case: Case) -> dict[str, Any]:
     """Return the bounds of a case in small tiles."""
     parts = -(-build(case).S // KEYS)
     with np.errstate(all="ignore"):
-        found = attention_bounds.in_tiles(
+        results = attention_bounds.in_tiles(
             build(case), case.dtype, max(parts, 1)
         )
-    return {name: bounded.error for name, bounded in found.items()}
+    return {name: bounded.error for name, bounded in results.items()}
 
 
 def spread(error: Any, array: Any) -> Any:

@@ -52,10 +52,10 @@ def libraries(
     console.print(table(cards))
     for line in lost:
         console.print(line, markup=False)
-    for own in cards:
-        for name, result in own.results.items():
+    for each in cards:
+        for name, result in each.results.items():
             if result.kind == WRONG:
-                line = f"{own.name}: {name}: {result.says}"
+                line = f"{each.name}: {name}: {result.says}"
                 console.print(
                     line, markup=False, highlight=False, soft_wrap=True
                 )
@@ -81,25 +81,31 @@ def card(module: ModuleType, advance: Any) -> Card:
     questions = [("probe", str(probe)) for probe in PROBES]
     questions += [("case", case.name) for case in CASES]
     cells, results = {}, {}
-    for (what, which), found in answers(first, questions, another):
+    for (what, which), answered in answers(first, questions, another):
         if what == "probe":
-            cells[which] = cell(found)
+            cells[which] = cell(answered)
         else:
-            results[which] = result(found)
+            results[which] = result(answered)
         advance()
     return Card(
         module.NAME, first.said, module.LAYOUT, cells, in_order(results)
     )
 
 
-def cell(found: Found) -> Cell:
+def cell(answered: Found) -> Cell:
     """Return what a probe says; a process that ended says that."""
-    return Cell(found.why, WRONG) if found.why else Cell(*found.answer)
+    return (
+        Cell(answered.why, WRONG) if answered.why else Cell(*answered.answer)
+    )
 
 
-def result(found: Found) -> Result:
+def result(answered: Found) -> Result:
     """Return what came of a case."""
-    return Result(WRONG, found.why) if found.why else Result(*found.answer)
+    return (
+        Result(WRONG, answered.why)
+        if answered.why
+        else Result(*answered.answer)
+    )
 
 
 def in_order(results: dict[str, Result]) -> dict[str, Result]:
@@ -113,9 +119,9 @@ STYLES = {OTHER: "yellow", WRONG: "bold red", LACKS: "dim", REFUSED: "dim"}
 def table(cards: Sequence[Card]) -> Table:
     """Return the card: a line a probe, a column a library."""
     drawn = Table("", title="what libraries do")
-    for own in cards:
-        drawn.add_column(f"{own.name}\n{own.version}")
-    drawn.add_row("layout", *(own.layout for own in cards))
+    for each in cards:
+        drawn.add_column(f"{each.name}\n{each.version}")
+    drawn.add_row("layout", *(each.layout for each in cards))
     for probe in PROBES:
         drawn.add_row(
             str(probe), *(styled(c.cells[str(probe)]) for c in cards)
@@ -132,10 +138,10 @@ def table(cards: Sequence[Card]) -> Table:
     return drawn
 
 
-def styled(own: Cell) -> str:
+def styled(entry: Cell) -> str:
     """Return a cell with its colour; in a file without colours a sign."""
-    style = STYLES.get(own.kind)
-    text = f"✗ {own.says}" if own.kind == WRONG else own.says
+    style = STYLES.get(entry.kind)
+    text = f"✗ {entry.says}" if entry.kind == WRONG else entry.says
     return f"[{style}]{text}[/]" if style else text
 
 
@@ -143,11 +149,11 @@ def as_json(cards: Iterable[Card]) -> list[dict[str, Any]]:
     """Return everything that was found."""
     return [
         {
-            "library": own.name,
-            "version": own.version,
-            "layout": own.layout,
-            "probes": {n: c._asdict() for n, c in own.cells.items()},
-            "cases": {n: r._asdict() for n, r in own.results.items()},
+            "library": each.name,
+            "version": each.version,
+            "layout": each.layout,
+            "probes": {n: c._asdict() for n, c in each.cells.items()},
+            "cases": {n: r._asdict() for n, r in each.results.items()},
         }
-        for own in cards
+        for each in cards
     ]

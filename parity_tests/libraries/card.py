@@ -25,10 +25,12 @@ class Card(NamedTuple):
 
     def of_dtype(self, dtype: str) -> Cell:
         """Return what became of the plain case of a dtype."""
-        found = self.results[f"{dtype} plain"]
-        if found.kind == CONTRACT:
+        result = self.results[f"{dtype} plain"]
+        if result.kind == CONTRACT:
             return Cell(N_("right"), CONTRACT)
-        return Cell(found.says if found.kind != LACKS else LACKS, found.kind)
+        return Cell(
+            result.says if result.kind != LACKS else LACKS, result.kind
+        )
 
     def worst(self) -> float:
         """Return the largest error of what is right, as a share."""

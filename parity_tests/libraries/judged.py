@@ -84,11 +84,11 @@ def tried(library: Any, case: Case) -> Result:
 
     Some want values as wide as keys: what they refuse is made so.
     """
-    found = tried_as_it_is(library, case)
-    if found.kind == REFUSED and case.value[-1] != case.query[-1]:
+    result = tried_as_it_is(library, case)
+    if result.kind == REFUSED and case.value[-1] != case.query[-1]:
         square = (*case.value[:-1], case.query[-1])
         return tried_as_it_is(library, replace(case, value=square))
-    return found
+    return result
 
 
 def tried_as_it_is(library: Any, case: Case) -> Result:
@@ -109,9 +109,9 @@ def tried_as_it_is(library: Any, case: Case) -> Result:
     wanted = "float32" if case.dtype == "bfloat16" else case.dtype
     if got.dtype != wanted:
         return Result(OTHER, f"float results are {got.dtype}")
-    found = compare("output", got, nearest, bound, missing)
-    if found.failure is None:
-        return Result(CONTRACT, share=found.share)
+    comparison = compare("output", got, nearest, bound, missing)
+    if comparison.failure is None:
+        return Result(CONTRACT, share=comparison.share)
     why = convention(case, got, nearest, bound, missing)
     if why:
         return Result(OTHER, why)
@@ -119,7 +119,7 @@ def tried_as_it_is(library: Any, case: Case) -> Result:
         short = compare("output", got.astype(np.float32), nearest, FLOAT32)
         if short.failure is None:
             return Result(WRONG, N_("float64 with the error of float32"))
-    return Result(WRONG, found.failure)
+    return Result(WRONG, comparison.failure)
 
 
 def asked_of(inputs: Inputs, case: Case) -> Asked:

@@ -53,11 +53,11 @@ def card_lines(cards: Sequence[Card], tag: str) -> list[str]:
     for number, probe in enumerate(PROBES, 1):
         name = str(probe)
         link = f"[{translated(tag, name)}](#call-{number})"
-        own = [shown(card.cells[name], tag) for card in cards]
-        lines.append(row([link, *own]))
+        cells = [shown(card.cells[name], tag) for card in cards]
+        lines.append(row([link, *cells]))
     for dtype in ALL_DTYPES:
-        own = [shown(card.of_dtype(dtype), tag) for card in cards]
-        lines.append(row([dtype, *own]))
+        cells = [shown(card.of_dtype(dtype), tag) for card in cards]
+        lines.append(row([dtype, *cells]))
     return lines
 
 
@@ -114,11 +114,11 @@ def calls(tag: str) -> list[str]:
 
 def listed(array: NDArray[Any]) -> str:
     """Return an array's numbers, or its shape where they are many."""
-    own, shape = array.tolist(), array.shape
+    numbers, shape = array.tolist(), array.shape
     if 0 in shape or max(shape) > 8:
         return f"{shape}"
     single = shape[0] == shape[1] == shape[3] == 1
-    return f"{[r[0] for r in own[0][0]]}" if single else f"{own[0]}"
+    return f"{[r[0] for r in numbers[0][0]]}" if single else f"{numbers[0]}"
 
 
 def wrongs(cards: Sequence[Card], tag: str) -> list[str]:

@@ -62,8 +62,8 @@ def column(*numbers: float) -> Array:
 
 def rows(*numbers: list[float]) -> Array:
     """Return rows of numbers or of truth, (1, 1, L, S)."""
-    found = np.asarray([[numbers]])
-    return found if found.dtype == bool else found.astype(np.float32)
+    table = np.asarray([[numbers]])
+    return table if table.dtype == bool else table.astype(np.float32)
 
 
 def flat(L: int, *values: float, **more: Any) -> Asked:

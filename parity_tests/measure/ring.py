@@ -104,16 +104,18 @@ def furthest(everything: list[Any], causal: bool) -> float:
     """
     _, shards, outputs, gradients, upstream = zip(*everything, strict=True)
     leaves = [
-        torch.cat([own.detach() for own in parts], dim=-2).requires_grad_()
+        torch.cat([part.detach() for part in parts], dim=-2).requires_grad_()
         for parts in zip(*shards, strict=True)
     ]
     query, key, value = leaves
     whole = flash_attention(query, key, value, is_causal=causal).output
     whole.backward(torch.cat(upstream, dim=-2))  # type: ignore[no-untyped-call]  # as torch has it
     pairs = [(whole.detach(), outputs)]
-    for leaf, own in zip(leaves, zip(*gradients, strict=True), strict=True):
+    for leaf, gradient in zip(
+        leaves, zip(*gradients, strict=True), strict=True
+    ):
         assert leaf.grad is not None
-        pairs.append((leaf.grad, own))
+        pairs.append((leaf.grad, gradient))
     shares = []
     for must, parts in pairs:
         got = torch.cat([part.detach() for part in parts], dim=-2)
@@ -135,13 +137,13 @@ def printed(
     # scores of a tile with their powers. On the way back the gradients too.
     tile = 3 * HEADS * min(QUERIES, length) * KEYS * FLOAT
     hold = (4 + 4) * stretch + tile
-    found = Table("rank", "sent, MiB", "formula", "held, MiB", "formula")
+    table = Table("rank", "sent, MiB", "formula", "held, MiB", "formula")
     good = error <= 1
     for rank, (counted, *_) in enumerate(everything):
         sent = (counted.sent_there, counted.sent_back)
         good = good and sent == (there, back)
         held = (counted.held_there, counted.held_back)
-        found.add_row(
+        table.add_row(
             str(rank),
             " + ".join(f"{n / MIB:.2f}" for n in sent),
             f"{there / MIB:.2f} + {back / MIB:.2f}",
@@ -149,7 +151,7 @@ def printed(
             f"{hold / MIB:.1f} + {(hold + 8 * stretch) / MIB:.1f}",
         )
     console = terminal(100)
-    console.print(found)
+    console.print(table)
     console.print(
         f"T = {length}, {size} ranks, {'causal' if causal else 'not causal'}: "
         f"there + back. Held is beyond a rank's inputs; the table of scores "

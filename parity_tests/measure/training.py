@@ -66,22 +66,24 @@ def in_turns(steps: dict[str, Callable[[], Any]]) -> dict[str, float]:
             step()
             if turn >= WARM:
                 times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(own) for name, own in times.items()}
+    return {
+        name: statistics.median(seconds) for name, seconds in times.items()
+    }
 
 
 def training(path: Path | None) -> int:
     """Print what a training step costs in both versions."""
-    found = Table("step", "NumPy, ms", "PyTorch, ms", "NumPy / PyTorch")
+    table = Table("step", "NumPy, ms", "PyTorch, ms", "NumPy / PyTorch")
     rows = []
     for task in tracked(TASKS, "training"):
         steps = {v.name: step_of(v, task) for v in VERSIONS}
         medians = in_turns(steps)
         ratio = medians["numpy"] / medians["torch"]
         cells = [f"{1000 * medians[n]:.2f}" for n in ("numpy", "torch")]
-        found.add_row(task.name, *cells, f"{ratio:.2f}")
+        table.add_row(task.name, *cells, f"{ratio:.2f}")
         rows.append({"step": task.name, "ratio": ratio, **medians})
     console = terminal(100)
-    console.print(found)
+    console.print(table)
     console.print(
         f"Median of {TURNS} steps taken in turn: loss, gradients, AdamW. "
         f"torch {torch.__version__}, numpy {np.__version__}, "

@@ -49,12 +49,12 @@ def start(port: Port) -> tuple[Ready, Answer]:
     return Ready(tuple(asked), version.dtypes), answer
 
 
-def outcome_of(port: Port, number: int, found: Found) -> Outcome:
+def outcome_of(port: Port, number: int, answered: Found) -> Outcome:
     """Return the outcome of a check; without an answer it has failed."""
     check_case, name = check_cases()[number], str(port)
-    if not found.why:
-        return Outcome(check_case, *found.answer)
-    failure = explain(check_case, name, port.command(), found.why)
+    if not answered.why:
+        return Outcome(check_case, *answered.answer)
+    failure = explain(check_case, name, port.command(), answered.why)
     return Outcome(check_case, name, 0.0, failure)
 
 
@@ -75,12 +75,14 @@ class Verdict(NamedTuple):
 
     def stale(self) -> list[Expected]:
         """Return the entries about checks that ran and did not fail."""
-        found = []
+        entries = []
         for entry in self.expected:
-            own = [o for o in self.outcomes if entry.covers(str(o.check_case))]
-            if own and all(o.failure is None for o in own):
-                found.append(entry)
-        return found
+            outcomes = [
+                o for o in self.outcomes if entry.covers(str(o.check_case))
+            ]
+            if outcomes and all(o.failure is None for o in outcomes):
+                entries.append(entry)
+        return entries
 
     def unknown(self) -> list[Expected]:
         """Return the entries that are about no check there is."""
@@ -118,11 +120,11 @@ def report_on(
         worker = Worker(str(port), start, port, limit)
         ready: Ready = worker.said
         numbers = [n for n in ready.asked if str(check_cases()[n]) in wanted]
-        found = gathered(port, numbers, worker, first_failures)
+        outcomes = gathered(port, numbers, worker, first_failures)
     except WorkerError as error:
         print(f"check: {error}", file=sys.stderr)
         return 2
-    verdict = Verdict(found, expected)
+    verdict = Verdict(outcomes, expected)
     if path is not None:
         write_json(path, as_json(port, ready.dtypes, verdict))
     printed(port, verdict)
@@ -136,7 +138,7 @@ def gathered(
     first_failures: int | None,
 ) -> list[Outcome]:
     """Return all outcomes in the order of the checks, or the first ones."""
-    found: list[tuple[int, Outcome]] = []
+    outcomes: list[tuple[int, Outcome]] = []
     failed = 0
 
     def another() -> Worker:
@@ -146,12 +148,12 @@ def gathered(
         task = progress.add_task(str(port), total=len(numbers))
         for number, answered in answers(worker, numbers, another):
             outcome = outcome_of(port, number, answered)
-            found.append((number, outcome))
+            outcomes.append((number, outcome))
             progress.advance(task)
             failed += outcome.failure is not None
             if first_failures is not None and failed >= first_failures:
                 break
-    return [outcome for _, outcome in sorted(found, key=lambda f: f[0])]
+    return [outcome for _, outcome in sorted(outcomes, key=lambda f: f[0])]
 
 
 def printed(port: Port, verdict: Verdict) -> None:
@@ -189,15 +191,15 @@ def printed(port: Port, verdict: Verdict) -> None:
 
 def sentence(verdict: Verdict) -> str:
     """Return the numbers in one line."""
-    found = verdict.outcomes
+    outcomes = verdict.outcomes
     wrong = len(verdict.failures())
-    known = sum(o.failure is not None for o in found) - wrong
+    known = sum(o.failure is not None for o in outcomes) - wrong
     counts = [
-        (sum(map(passed_by, found)), "passed"),
+        (sum(map(passed_by, outcomes)), "passed"),
         (wrong, "failed"),
         (known, "failed as expected"),
         (len(verdict.stale()) + len(verdict.unknown()), "stale"),
-        (sum(o.missing is not None for o in found), "not there yet"),
+        (sum(o.missing is not None for o in outcomes), "not there yet"),
     ]
     always = ("passed", "failed", "not there yet")
     return ", ".join(f"{n} {w}" for n, w in counts if n or w in always)
@@ -210,23 +212,23 @@ def table(port: Port, verdict: Verdict) -> Table:
     for name in ("passed", "failed", "expected", "not there yet", "error"):
         drawn.add_column(name, justify="right")
     for concept in CONCEPTS:
-        own = [
+        outcomes = [
             o
             for o in verdict.outcomes
             if o.check_case.check.concept == concept
         ]
-        if own:
-            drawn.add_row(concept, *cells(own, verdict))
+        if outcomes:
+            drawn.add_row(concept, *cells(outcomes, verdict))
     return drawn
 
 
-def cells(own: Sequence[Outcome], verdict: Verdict) -> list[str]:
+def cells(outcomes: Sequence[Outcome], verdict: Verdict) -> list[str]:
     """Return a row: counts, and the worst error of what passed."""
-    failed = [o for o in own if o.failure is not None]
+    failed = [o for o in outcomes if o.failure is not None]
     known = sum(map(verdict.covered, failed))
-    passed = [o for o in own if passed_by(o)]
+    passed = [o for o in outcomes if passed_by(o)]
     worst = max((o.share for o in passed), default=0.0)
-    missing = sum(o.missing is not None for o in own)
+    missing = sum(o.missing is not None for o in outcomes)
     wrong = len(failed) - known
     return [
         f"{len(passed)}",

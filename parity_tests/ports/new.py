@@ -192,9 +192,9 @@ def pruned(text: str, kept: str) -> str:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         names = [a for a in node.names if (a.asname or a.name) in used]
-        own = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        text_of_node = "\n".join(lines[node.lineno - 1 : node.end_lineno])
         future = getattr(node, "module", None) == "__future__"
-        if future or own == kept or len(names) == len(node.names):
+        if future or text_of_node == kept or len(names) == len(node.names):
             continue
         node.names = names
         shorter = [ast.unparse(node)] if names else []

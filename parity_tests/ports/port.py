@@ -90,17 +90,17 @@ def imported(package: str) -> ModuleType:
     """Import a package by its name, or by the path of its folder."""
     folder = Path(package)
     if not folder.is_dir() and not any(sign in package for sign in "/\\"):
-        found = importlib.import_module(package)
+        module = importlib.import_module(package)
     else:
-        found = from_folder(folder)
+        module = from_folder(folder)
     for name in ("from_numpy", "to_numpy"):
-        if not callable(getattr(found, name, None)):
+        if not callable(getattr(module, name, None)):
             raise PortError(
                 f"{package} has no function {name}: expected a package with "
                 "from_numpy and to_numpy, and modules named as those of "
                 "numpy_impl"
             )
-    return found
+    return module
 
 
 def from_folder(folder: Path) -> ModuleType:
@@ -199,7 +199,7 @@ def expected_failures(port: Port) -> list[Expected]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PortError(f"{path} cannot be read: {error}") from error
-    return [entry(path, found) for found in entries(path, content)]
+    return [entry(path, table) for table in entries(path, content)]
 
 
 def folder_of(port: Port) -> Path | None:
@@ -218,22 +218,22 @@ def folder_of(port: Port) -> Path | None:
 
 def entries(path: Path, content: dict[str, Any]) -> Sequence[Any]:
     """Return the entries of the file, or say what else is in it."""
-    found = content.get("expected", [])
+    tables = content.get("expected", [])
     others = [name for name in content if name != "expected"]
-    if others or not isinstance(found, list):
+    if others or not isinstance(tables, list):
         raise PortError(
             f"{path} has {', '.join(others) or 'no list'}: expected tables "
             "[[expected]], each with place and reason"
         )
-    return found
+    return tables
 
 
-def entry(path: Path, found: Any) -> Expected:
+def entry(path: Path, table: Any) -> Expected:
     """Return one entry; both of its texts must be there and say something."""
-    good = isinstance(found, dict) and found.keys() == {"place", "reason"}
-    if good and all(isinstance(t, str) and t.strip() for t in found.values()):
-        return Expected(**found)
+    good = isinstance(table, dict) and table.keys() == {"place", "reason"}
+    if good and all(isinstance(t, str) and t.strip() for t in table.values()):
+        return Expected(**table)
     raise PortError(
-        f"{path} has the entry {found!r}: expected place and reason, each a "
+        f"{path} has the entry {table!r}: expected place and reason, each a "
         "text that is not empty"
     )

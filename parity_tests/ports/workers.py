@@ -73,17 +73,17 @@ class Worker:
         theirs.close()
         self.said, why = self._answer(IMPORT_LIMIT)
         if why:
-            own = self._own.closed
+            ended = self._own.closed
             self.end()
             cannot = f"{self.name} cannot be imported: "
-            raise WorkerError(cannot + why if own else why)
+            raise WorkerError(cannot + why if ended else why)
 
     def _answer(self, limit: float) -> Found:
         """Return what the process sends, or why there is nothing."""
         try:
             if self._own.poll(limit):
-                found: Found = self._own.recv()
-                return found
+                answer: Found = self._own.recv()
+                return answer
             self.end()
             return Found(None, f"no answer within {limit:g} seconds")
         except (EOFError, OSError):
@@ -145,14 +145,14 @@ def answers(
     # A few questions are answered before a second process is there.
     count = min(os.cpu_count() or 1, 1 + len(questions) // 100)
     for number in range(count):
-        own = first if number == 0 else None
-        threading.Thread(target=work, args=(own,), daemon=True).start()
+        given = first if number == 0 else None
+        threading.Thread(target=work, args=(given,), daemon=True).start()
     try:
         for _ in questions:
-            found = done.get()
-            if isinstance(found, Exception):
-                raise found
-            yield found
+            answered = done.get()
+            if isinstance(answered, Exception):
+                raise answered
+            yield answered
     finally:
         while not waiting.empty():
             waiting.get_nowait()

@@ -38,9 +38,9 @@ def computation() -> Computation:
 
 
 @contextmanager
-def computed_as(own: Computation) -> Iterator[None]:
+def computed_as(how: Computation) -> Iterator[None]:
     """Let the bounds be those of a computation for a while."""
-    token = _COMPUTATION.set(own)
+    token = _COMPUTATION.set(how)
     try:
         yield
     finally:
@@ -53,7 +53,7 @@ def cached(
     """Keep the results of a function of bounds, for each computation."""
 
     @cache
-    def kept(own: Computation, given: tuple[*Given]) -> Result:
+    def kept(how: Computation, given: tuple[*Given]) -> Result:
         return function(*given)
 
     @wraps(function)

@@ -77,16 +77,16 @@ class Trial:
         **options: Any,
     ) -> None:
         """Assert that a call is refused, with a message that has a text."""
-        found: Exception | None = None
+        refusal: Exception | None = None
         try:
             self.call(path, *arguments, **options)
         except (TypeError, ValueError) as error:
-            found = error
-        assert found is not None, f"{path} was accepted, expected {text!r}"
-        assert type(found) is kind, f"{found!r}, expected {kind.__name__}"
+            refusal = error
+        assert refusal is not None, f"{path} was accepted, expected {text!r}"
+        assert type(refusal) is kind, f"{refusal!r}, expected {kind.__name__}"
         # Some libraries write their name before that of a dtype.
-        said = re.sub(r"[\w.]+\.(?=b?float\d|int\d|bool)", "", str(found))
-        assert text in said, f"{found}, expected {text!r}"
+        said = re.sub(r"[\w.]+\.(?=b?float\d|int\d|bool)", "", str(refusal))
+        assert text in said, f"{refusal}, expected {text!r}"
 
     def within(
         self,
@@ -97,9 +97,9 @@ class Trial:
         missing: Any = 0.0,
     ) -> None:
         """Assert that a tensor is as expected, and note how far it is off."""
-        found = compare(name, got, expected, bound, missing)
-        self.share = max(self.share, found.share)
-        assert found.failure is None, found.failure
+        comparison = compare(name, got, expected, bound, missing)
+        self.share = max(self.share, comparison.share)
+        assert comparison.failure is None, comparison.failure
 
 
 @dataclass(frozen=True)

@@ -127,18 +127,18 @@ class Version:
         if dtype == "bfloat16":
             return None
         try:
-            own = self.package.from_numpy(np.zeros(1, dtype))
-            return str(np.asarray(self.package.to_numpy(own)).dtype)
+            native = self.package.from_numpy(np.zeros(1, dtype))
+            return str(np.asarray(self.package.to_numpy(native)).dtype)
         except Exception:
             # Libraries refuse what they lack in many ways.
             return None
 
     def is_array(self, candidate: object) -> bool:
         """Return whether something is an array of the library."""
-        own = getattr(self.module("arrays"), "is_array", None)
-        if own is None:
+        is_array = getattr(self.module("arrays"), "is_array", None)
+        if is_array is None:
             raise Missing("arrays.is_array")
-        return bool(own(candidate))
+        return bool(is_array(candidate))
 
     def array(self, array: Any, dtype: str | None = None) -> Any:
         """Return a NumPy array as one of this version's; others as is.
@@ -152,14 +152,14 @@ class Version:
                 raise Missing(asked)
         # A copy: whoever writes to it is found out by the original.
         array = array.copy()
-        own = self.package.from_numpy(array)
+        native = self.package.from_numpy(array)
         floating = np.issubdtype(array.dtype, np.floating)
         # Only a version that has the type is asked for it.
         if dtype == "bfloat16" and floating and array.dtype == np.float32:
-            if hasattr(own, "bfloat16"):
-                return own.bfloat16()
-            return own.astype("bfloat16")
-        return own
+            if hasattr(native, "bfloat16"):
+                return native.bfloat16()
+            return native.astype("bfloat16")
+        return native
 
     def numpy(self, result: Any) -> Any:
         """Return a result as NumPy arrays; a record as a dict of them."""
@@ -174,30 +174,30 @@ class Version:
     def function(self, path: str) -> Callable[..., Any]:
         """Return a function by its module and name: "softmax.softmax"."""
         module, name = path.split(".")
-        found: Callable[..., Any] | None = getattr(
+        function: Callable[..., Any] | None = getattr(
             self.module(module), name, None
         )
-        if found is None:
+        if function is None:
             raise Missing(path)
-        return found
+        return function
 
     def module(self, name: str) -> ModuleType:
         """Return a module; one that a package does not load is loaded."""
-        own = f"{self.package.__name__}."
+        prefix = f"{self.package.__name__}."
         try:
-            return importlib.import_module(own + name)
+            return importlib.import_module(prefix + name)
         except ModuleNotFoundError as error:
             # It, or a module that it is built on.
-            if not str(error.name).startswith(own):
+            if not str(error.name).startswith(prefix):
                 raise
-            raise Missing(str(error.name).removeprefix(own)) from error
+            raise Missing(str(error.name).removeprefix(prefix)) from error
 
     def call(self, path: str, *arguments: Any, **options: Any) -> Any:
         """Call a function by its module and name."""
-        own = [self.array(argument) for argument in arguments]
+        native = [self.array(argument) for argument in arguments]
         named = {name: self.array(x) for name, x in options.items()}
-        result = self.numpy(self.ask(path, *own, **named))
-        self.unwritten(path, arguments, own)
+        result = self.numpy(self.ask(path, *native, **named))
+        self.unwritten(path, arguments, native)
         return result
 
     def ask(self, path: str, *arguments: Any, **named: Any) -> Any:
@@ -217,10 +217,12 @@ class Version:
         return function(*arguments[:first], options=options, **named)
 
     def unwritten(
-        self, path: str, given: Sequence[Any], own: Sequence[Any]
+        self, path: str, given: Sequence[Any], native: Sequence[Any]
     ) -> None:
         """Assert that a function has not written to its arguments."""
-        for number, (before, after) in enumerate(zip(given, own, strict=True)):
+        for number, (before, after) in enumerate(
+            zip(given, native, strict=True)
+        ):
             if isinstance(before, np.ndarray):
                 now = self.numpy(after)
                 same = np.array_equal(before, now, equal_nan=now.dtype != bool)
@@ -230,15 +232,17 @@ class Version:
         self, path: str, upstream: NDArray[Any], *arguments: Any
     ) -> tuple[Any, ...]:
         """Return the gradients of a function's floating arguments."""
-        own = [self.array(argument) for argument in arguments]
+        native = [self.array(argument) for argument in arguments]
         d = self.array(upstream)
         if self.by_hand:
             module = Functions(self, path.split(".")[0])
-            found = tuple(map(self.numpy, BY_HAND[path](module, d, *own)))
-            self.unwritten(path, (upstream, *arguments), (d, *own))
-            return found
-        leaves = recorded(own)
-        self.function(path)(*own).backward(d)
+            gradients = tuple(
+                map(self.numpy, BY_HAND[path](module, d, *native))
+            )
+            self.unwritten(path, (upstream, *arguments), (d, *native))
+            return gradients
+        leaves = recorded(native)
+        self.function(path)(*native).backward(d)
         return tuple(self.numpy(leaf.grad) for leaf in leaves)
 
     def arguments(self, inputs: Inputs, dtype: str) -> dict[str, Any]:
@@ -250,8 +254,8 @@ class Version:
     def steps(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
         """Return every step of attention."""
         arguments = self.arguments(inputs, dtype)
-        found: dict[str, Any] = self.numpy(self.ask(STEPS, **arguments))
-        return found
+        steps: dict[str, Any] = self.numpy(self.ask(STEPS, **arguments))
+        return steps
 
     def gradients(self, inputs: Inputs, dtype: str) -> dict[str, NDArray[Any]]:
         """Return the gradients of attention, dP and dS among them."""
@@ -260,10 +264,12 @@ class Version:
         d_lse = self.array(inputs.d_log_sum_exp)
         if self.by_hand:
             path = f"{ATTENTION}_backward"
-            found = self.ask(path, d_output, **arguments, d_log_sum_exp=d_lse)
+            by_hand = self.ask(
+                path, d_output, **arguments, d_log_sum_exp=d_lse
+            )
             upstream = (inputs.d_output, inputs.d_log_sum_exp)
             self.unwritten(path, upstream, (d_output, d_lse))
-            return present(self.numpy(found))
+            return present(self.numpy(by_hand))
         leaves = {name: arguments[name] for name in LEAVES}
         recorded([leaf for leaf in leaves.values() if leaf is not None])
         steps = self.ask(STEPS, **arguments)
@@ -308,9 +314,9 @@ def recorded(tensors: Sequence[Any]) -> list[Any]:
     return leaves
 
 
-def present(found: Mapping[str, Any]) -> dict[str, Any]:
+def present(named: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries that are not None."""
-    return {name: x for name, x in found.items() if x is not None}
+    return {name: x for name, x in named.items() if x is not None}
 
 
 NUMPY = Version("numpy", numpy_impl)

@@ -114,11 +114,15 @@ def own_version() -> str:
 def options(inputs: Inputs) -> dict[str, Any]:
     """Return the options of a case; what is no array."""
     named = inputs.options._asdict()
-    found = {name: x for name, x in named.items() if name not in ARRAYS}
+    options_given = {
+        name: x for name, x in named.items() if name not in ARRAYS
+    }
     # JSON has no NaN.
-    if found["scale"] is not None and math.isnan(found["scale"]):
-        found["scale"] = "NaN"
-    return found
+    if options_given["scale"] is not None and math.isnan(
+        options_given["scale"]
+    ):
+        options_given["scale"] = "NaN"
+    return options_given
 
 
 def tensors(case: Case) -> dict[str, tuple[str, Array]]:
@@ -127,14 +131,14 @@ def tensors(case: Case) -> dict[str, tuple[str, Array]]:
     names = ("query", "key", "value") + (UPSTREAM if case.gradient else ())
     given = {name: getattr(inputs, name) for name in names}
     given |= {name: getattr(inputs.options, name) for name in ARRAYS}
-    found = {}
+    intervals = {}
     for name, array in given.items():
         if array is not None:
-            found[name] = coded(array, case.dtype)
+            intervals[name] = coded(array, case.dtype)
     for name, (least, greatest) in results(case).items():
-        found[f"{name}.least"] = ("F64", least)
-        found[f"{name}.greatest"] = ("F64", greatest)
-    return found
+        intervals[f"{name}.least"] = ("F64", least)
+        intervals[f"{name}.greatest"] = ("F64", greatest)
+    return intervals
 
 
 def coded(array: Array, dtype: str) -> tuple[str, Array]:
@@ -154,15 +158,15 @@ def results(case: Case) -> dict[str, tuple[Array, Array]]:
     errors = step_bounds(case)
     large = exact["weights"].nearest.size > LARGEST_TABLE
     names = ("output", "log_sum_exp") if large else definition.Row._fields
-    found = {name: interval(*exact[name], errors[name]) for name in names}
+    intervals = {name: interval(*exact[name], errors[name]) for name in names}
     if case.gradient:
         backward = definition.backward(case)
         bounds = gradient_bounds(case)
         for name in GRADIENTS:
             if name in backward:
                 interval_ = interval(*backward[name], bounds[name])
-                found[f"gradient.{name}"] = interval_
-    return found
+                intervals[f"gradient.{name}"] = interval_
+    return intervals
 
 
 def interval(nearest: Array, missing: Array, error: Any) -> Any:

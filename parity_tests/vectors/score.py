@@ -76,9 +76,9 @@ def read_index(folder: Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise VectorError(f"{path} is no JSON: {error}") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        found = index.get("format") if isinstance(index, dict) else None
+        known = index.get("format") if isinstance(index, dict) else None
         raise VectorError(
-            f"{path} has format {found!r}, expected {FORMAT}: it was made by "
+            f"{path} has format {known!r}, expected {FORMAT}: it was made by "
             "another version, or is no index of vectors"
         )
     cases = index.get("cases")
@@ -139,15 +139,15 @@ def numbers(tensor: dict[str, Any]) -> Array:
 
 def graded(folder: Path, outputs: Path, case: dict[str, Any]) -> Grade:
     """Return the grade of a case."""
-    own = (case["name"], case["dtype"])
+    asked = (case["name"], case["dtype"])
     answer = outputs / f"{case['id']}.safetensors"
     if not answer.exists():
-        return Grade(*own, "not there yet")
+        return Grade(*asked, "not there yet")
     try:
         text = compared(folder / case["file"], answer, case)
     except VectorError as error:
         text = str(error)
-    return Grade(*own, "failed" if text else "passed", text)
+    return Grade(*asked, "failed" if text else "passed", text)
 
 
 def compared(path: Path, answer: Path, case: dict[str, Any]) -> str:
@@ -159,16 +159,16 @@ def compared(path: Path, answer: Path, case: dict[str, Any]) -> str:
             "checksum is another one"
         )
     right = tensors_of(content, path)
-    found = tensors_of(content_of(answer), answer)
-    if "output" not in found:
+    tensors = tensors_of(content_of(answer), answer)
+    if "output" not in tensors:
         return "there is no tensor output"
-    unknown = [name for name in found if name not in case["results"]]
+    unknown = [name for name in tensors if name not in case["results"]]
     if unknown:
         return (
             f"{unknown[0]} is no result of this case, expected "
             f"{', '.join(case['results'])}"
         )
-    for name, tensor in sorted(found.items()):
+    for name, tensor in sorted(tensors.items()):
         try:
             got = numbers(tensor)
         except VectorError as error:
@@ -196,9 +196,9 @@ def outside(
     code: str,
 ) -> str:
     """Return what lies outside of its bounds, "" if nothing does."""
-    own = "bfloat16" if code == "BF16" else DTYPES[code]
-    if dtype and own != dtype:
-        return f"{name} is {own}, expected {dtype}"
+    stored = "bfloat16" if code == "BF16" else DTYPES[code]
+    if dtype and stored != dtype:
+        return f"{name} is {stored}, expected {dtype}"
     if got.shape != least.shape:
         return f"{name} has shape {got.shape}, expected {least.shape}"
     got = got.astype(np.float64)

@@ -15,6 +15,8 @@ from ...suite.register import Trial, check
 def the_gradients_are_what_torchs_function_gives(trial: Trial) -> None:
     """Its own backward pass, on one backend, within the bounds of both."""
     for seen in controlled(trial.case):
-        found = trial.version.gradients(silent(seen.case), seen.dtype)
+        gradients = trial.version.gradients(silent(seen.case), seen.dtype)
         for name, (witness, error) in gradient_testimony(seen).items():
-            trial.within(f"gradient of {name}", found[name], witness, error)
+            trial.within(
+                f"gradient of {name}", gradients[name], witness, error
+            )

@@ -22,10 +22,10 @@ def the_gradient_of_a_bias_of_zeros(trial: Trial) -> None:
     query, key = zeros, np.zeros((2, 2), dtype=trial.case)
     version = trial.version
     if version.by_hand:
-        found = version.call(
+        gradients = version.call(
             f"{ATTENTION}_backward", one, query, key, value, bias
         )
-        got = found["attn_mask"]
+        got = gradients["attn_mask"]
     else:
         # Only the mask asks for a gradient.
         q, k, v, b = map(version.array, (query, key, value, bias))
@@ -80,8 +80,8 @@ def each_query_head_gives_to_the_head_it_read(trial: Trial) -> None:
     """Scores 0, S = 1: dV of a group is the sum of its queries' dO."""
     d = np.asarray([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]).reshape(6, 1, 1)
     q, k, v = np.zeros((6, 1, 2)), np.zeros((3, 1, 2)), np.ones((3, 1, 1))
-    found = gradients(trial, d, q, k, v, enable_gqa=True)
-    trial.within("gradient of value", found[2][:, 0, 0], [3, 12, 48])
+    results = gradients(trial, d, q, k, v, enable_gqa=True)
+    trial.within("gradient of value", results[2][:, 0, 0], [3, 12, 48])
 
 
 @check("gradients", "closed form", list(itertools.product((0, 1), repeat=4)))
@@ -92,7 +92,8 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
     """
     full = (2, 3, 5, 4)
     shape = tuple(
-        n if own else 1 for n, own in zip(full, trial.case, strict=True)
+        n if full_size else 1
+        for n, full_size in zip(full, trial.case, strict=True)
     )
     d = np.arange(30, dtype=np.float32).reshape(2, 3, 5, 1) - 7
     ds = d / 4 * np.asarray([0.75, -0.25, -0.25, -0.25], dtype=np.float32)
@@ -106,8 +107,8 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
     version = trial.version
     if version.by_hand:
         path = f"{ATTENTION}_backward"
-        found = version.call(path, d, query, key, value, bias)
-        got, own = found["attn_mask"], found["scores"]
+        gradients_by_hand = version.call(path, d, query, key, value, bias)
+        got, d_scores = (gradients_by_hand[n] for n in ("attn_mask", "scores"))
     else:
         b = version.array(bias).requires_grad_()
         arrays = [version.array(a) for a in (query, key, value)]
@@ -115,6 +116,6 @@ def a_bias_gets_its_gradient_in_its_own_shape(trial: Trial) -> None:
         steps.masked_scores.retain_grad()
         steps.output.backward(version.array(d))
         got = version.numpy(b.grad)
-        own = version.numpy(steps.masked_scores.grad)
+        d_scores = version.numpy(steps.masked_scores.grad)
     trial.within("gradient of the bias", got, expected)
-    trial.within("gradient of the scores", own, ds)
+    trial.within("gradient of the scores", d_scores, ds)

@@ -18,9 +18,11 @@ def every_gradient_is_the_definitions(trial: Trial) -> None:
     for case in controlled(trial.case):
         exact = definition.backward(case)
         errors = gradient_bounds(case)
-        found = trial.version.gradients(build(case), case.dtype)
-        assert found.keys() == exact.keys(), f"{[*found]}, not {[*exact]}"
-        for name, got in found.items():
+        gradients = trial.version.gradients(build(case), case.dtype)
+        assert gradients.keys() == exact.keys(), (
+            f"{[*gradients]}, not {[*exact]}"
+        )
+        for name, got in gradients.items():
             nearest, missing = exact[name]
             inner = name in ("weights", "scores")
             if name == "attn_mask":

@@ -14,9 +14,9 @@ from ...suite.register import Trial, check
 def both_versions_give_the_same_gradients(trial: Trial) -> None:
     """Compare each gradient with the other version's."""
     for case in controlled(common(trial)):
-        found = trial.version.gradients(build(case), case.dtype)
+        gradients = trial.version.gradients(build(case), case.dtype)
         others = right_gradients(trial.other, case)
         errors = gradient_bounds(case)
-        for name, got in found.items():
+        for name, got in gradients.items():
             bound = fit(errors[name], got)
             trial.within(f"gradient of {name}", got, others[name], bound)

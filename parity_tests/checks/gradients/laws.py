@@ -38,19 +38,21 @@ def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
     options = {"is_causal": chosen.is_causal, "enable_gqa": chosen.enable_gqa}
     plain = gradients(trial, inputs.d_output, *arrays, **options)
     native = version.array(inputs.d_output)
-    own = [version.array(a) for a in arrays]
+    arguments = [version.array(a) for a in arrays]
     names = ("query", "key", "value")
     errors = attention_bounds.gradients(inputs, "float32")
     for kind, view in upstream_views(version, native).items():
         if version.by_hand:
             path = f"{ATTENTION}_backward"
-            result = version.numpy(version.ask(path, view, *own, **options))
-            found = [result[name] for name in names]
+            result = version.numpy(
+                version.ask(path, view, *arguments, **options)
+            )
+            results = [result[name] for name in names]
         else:
             leaves = [version.array(a).requires_grad_() for a in arrays]
             version.function(ATTENTION)(*leaves, **options).backward(view)
-            found = [version.numpy(tensor.grad) for tensor in leaves]
-        for name, a, b in zip(names, found, plain, strict=True):
+            results = [version.numpy(tensor.grad) for tensor in leaves]
+        for name, a, b in zip(names, results, plain, strict=True):
             error = 2 * errors[name].error
             trial.within(f"gradient of {name}, {kind}", a, b, error)
     assert all(np.any(gradient != 0) for gradient in plain), "all are 0"
@@ -73,8 +75,8 @@ def one_input_alone_may_ask_for_its_gradient(trial: Trial) -> None:
     if version.by_hand:
         path = f"{ATTENTION}_backward"
         d = version.array(inputs.d_output)
-        found = version.numpy(version.ask(path, d, **named))
-        got = found[trial.case]
+        gradients = version.numpy(version.ask(path, d, **named))
+        got = gradients[trial.case]
     else:
         named[trial.case].requires_grad_()
         output = version.function(ATTENTION)(**named)

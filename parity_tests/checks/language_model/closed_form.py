@@ -56,24 +56,24 @@ def what_is_no_character_asks_for_nothing(trial: Trial) -> None:
 @check("language_model", "closed form")
 def a_character_is_one_among_all(trial: Trial) -> None:
     """True at its place; -1 is nobody."""
-    found = trial.call(
+    places = trial.call(
         "language_model.one_hot", np.asarray([[2, -1], [0, 1]]), 3
     )
     expected = [
         [[False, False, True], [False, False, False]],
         [[True, False, False], [False, True, False]],
     ]
-    trial.within("places", found, expected)
+    trial.within("places", places, expected)
 
 
 @check("language_model", "closed form", ("float32", "float64"))
 def a_network_for_each_position(trial: Trial) -> None:
     """relu(x - 1) doubled, plus 3: whole numbers."""
     arrays = ([[1.0]], [-1.0], [[2.0]], [3.0])
-    own = [
+    native = [
         trial.version.array(np.asarray(a, dtype=trial.case)) for a in arrays
     ]
-    network = trial.version.function("language_model.FeedForward")(*own)
+    network = trial.version.function("language_model.FeedForward")(*native)
     x = np.asarray([[4.0], [1.0], [-7.0]], dtype=trial.case)
     got = trial.version.numpy(network(trial.version.array(x)))
     assert got.dtype == trial.case, got.dtype
@@ -95,14 +95,14 @@ def a_model_is_drawn_in_the_order_of_its_parts(trial: Trial) -> None:
 
     path = "language_model.initial_model"
     model = trial.version.function(path)(randn, 7, 5, 4, 2, 16, 2)
-    found = trial.version.function("language_model.parameters")(model)
+    parameters = trial.version.function("language_model.parameters")(model)
     order = ["token_embedding", "position_embedding"]
     for i in range(2):
         names = ("attention.w_q", "attention.w_k", "attention.w_v")
         more = ("attention.w_o", "feed_forward.w_1", "feed_forward.w_2")
         order += [f"blocks.{i}.{name}" for name in (*names, *more)]
     for n, name in enumerate([*order, "lm_head"]):
-        got = trial.version.numpy(found[name])
+        got = trial.version.numpy(parameters[name])
         root = 1 if n < 2 else math.sqrt(got.shape[0])
         trial.within(name, got, np.full(got.shape, n / root))
 
@@ -112,14 +112,14 @@ def relu_gives_nothing_back_at_zero(trial: Trial) -> None:
     """Where relu's argument is exactly 0 its slope is 0, as in torch."""
     version = trial.version
     arrays = ([[1.0]], [-1.0], [[2.0]], [3.0])
-    own = [version.array(np.asarray(a, dtype=trial.case)) for a in arrays]
-    network = version.function("language_model.FeedForward")(*own)
+    native = [version.array(np.asarray(a, dtype=trial.case)) for a in arrays]
+    network = version.function("language_model.FeedForward")(*native)
     x = version.array(np.asarray([[4.0], [1.0], [-7.0]], dtype=trial.case))
     d = version.array(np.asarray([[1.0], [10.0], [100.0]], dtype=trial.case))
     if version.by_hand:
         path = "language_model.feed_forward_backward"
-        found = version.function(path)(d, network, x)
-        back = {n: version.numpy(g) for n, g in found._asdict().items()}
+        gradients = version.function(path)(d, network, x)
+        back = {n: version.numpy(g) for n, g in gradients._asdict().items()}
     else:
         x.requires_grad_()
         network(x).backward(d)

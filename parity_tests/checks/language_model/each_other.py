@@ -16,10 +16,10 @@ from ...suite.versions import NUMPY, Version
 @check("language_model", "each other", MODELS)
 def both_versions_agree(trial: Trial) -> None:
     """Logits, loss and every gradient, within the roundings of both."""
-    found = computed(trial.version, trial.case)
+    results = computed(trial.version, trial.case)
     others = computed(trial.other, trial.case)
-    assert list(found) == list(others), list(found)
-    for name, got in found.items():
+    assert list(results) == list(others), list(results)
+    for name, got in results.items():
         size = max(1.0, float(np.abs(others[name]).max()))
         error = 2 * bounds.gamma(ROUNDINGS, "float64") * size
         trial.within(name, got, others[name], error)
@@ -29,9 +29,9 @@ def both_versions_agree(trial: Trial) -> None:
 def float32_stays_float32(trial: Trial) -> None:
     """Logits, loss and gradients are of float32, near those of float64."""
     model = trial.case._replace(dtype="float32")
-    found = computed(trial.version, model)
+    results = computed(trial.version, model)
     wide = computed(trial.other, trial.case)
-    for name, got in found.items():
+    for name, got in results.items():
         assert got.dtype == np.float32, f"{name} is {got.dtype}"
         # Chosen, not derived: gradients of query and key are differences
         # of larger numbers, whose roundings they keep. Seen is 1.5, not 16.
@@ -71,8 +71,8 @@ def curve(version: Version, run: Run) -> list[float]:
     module = version.module("training")
     text = module.encode(module.POEM, module.vocabulary(module.POEM))
     model, first = (
-        own.poem_model(17, 19) if run.task == "poem" else own.recall_model()
-        for own in (module, NUMPY.module("training"))
+        each.poem_model(17, 19) if run.task == "poem" else each.recall_model()
+        for each in (module, NUMPY.module("training"))
     )
     names = NUMPY.function("language_model.parameters")(first)
     wide = {n: np.float64(a) for n, a in names.items()}
@@ -80,8 +80,8 @@ def curve(version: Version, run: Run) -> list[float]:
         del wide["lm_head"]
         model.lm_head = None
     path = "language_model.set_parameters"
-    own = {n: version.array(np.asarray(a)) for n, a in wide.items()}
-    version.function(path)(model, own)
+    parameters = {n: version.array(np.asarray(a)) for n, a in wide.items()}
+    version.function(path)(model, parameters)
     optimizer = version.function("adam.AdamW")(
         model, module.LEARNING_RATE, decay=run.decay
     )
@@ -98,13 +98,13 @@ def curve(version: Version, run: Run) -> list[float]:
 @check("language_model", "each other", RUNS)
 def a_hundred_steps_have_the_same_losses(trial: Trial) -> None:
     """In float64, from the same weights on the same batches."""
-    found, others = (
+    losses, others = (
         curve(trial.version, trial.case),
         curve(trial.other, trial.case),
     )
     expected = np.asarray(others)
-    trial.within("losses", np.asarray(found), expected, APART * expected)
-    assert found[-1] < found[0], "nothing is learned"
+    trial.within("losses", np.asarray(losses), expected, APART * expected)
+    assert losses[-1] < losses[0], "nothing is learned"
 
 
 @check("language_model", "each other")
@@ -115,8 +115,8 @@ def both_versions_draw_the_same_model(trial: Trial) -> None:
         randn = version.function("generator.Generator")(5).randn
         path = "language_model.initial_model"
         model = version.function(path)(randn, 7, 5, 8, 2, 12, 2)
-        found = version.function("language_model.parameters")(model)
-        drawn.append({n: version.numpy(a) for n, a in found.items()})
+        parameters = version.function("language_model.parameters")(model)
+        drawn.append({n: version.numpy(a) for n, a in parameters.items()})
     assert list(drawn[0]) == list(drawn[1]), list(drawn[0])
     for name, array in drawn[0].items():
         error = bounds.normal_numbers(16)

@@ -21,13 +21,13 @@ def ids_that_are_no_characters_are_refused(trial: Trial) -> None:
         "too many": ([[0] * (T + 1)], ValueError, "ids has shape (1, 5), exp"),
     }
     ids, kind, text = bad[trial.case]
-    found: Exception | None = None
+    refusal: Exception | None = None
     try:
         model(trial.version.array(np.asarray(ids)))
     except (IndexError, ValueError) as error:
-        found = error
-    assert type(found) is kind, f"{found!r}, expected {kind.__name__}"
-    assert text in str(found), str(found)
+        refusal = error
+    assert type(refusal) is kind, f"{refusal!r}, expected {kind.__name__}"
+    assert text in str(refusal), str(refusal)
     got = trial.version.numpy(model(trial.version.array(np.zeros(T, int))))
     assert np.any(got != 0), "the logits are 0"
 
@@ -55,8 +55,8 @@ def weights_of_attention_are_those_of_each_block(trial: Trial) -> None:
     """Rows sum to one and see nothing later; blocks differ."""
     model = make(trial.version, trial.case)
     ids, _ = trial.case.shown()
-    found = model.weights(trial.version.array(ids))
-    maps = [trial.version.numpy(w) for w in found]
+    tables = model.weights(trial.version.array(ids))
+    maps = [trial.version.numpy(w) for w in tables]
     assert len(maps) == trial.case.blocks, len(maps)
     for weights in maps:
         n = trial.case.length
@@ -79,8 +79,8 @@ def parameters_go_out_and_in_by_name(trial: Trial) -> None:
     model = make(trial.version, MODELS[0])
     drawn = MODELS[0].draw()
     path = "language_model.parameters"
-    found = trial.version.function(path)(model)
-    assert list(found) == list(drawn), list(found)
+    parameters = trial.version.function(path)(model)
+    assert list(parameters) == list(drawn), list(parameters)
     doubled = {n: trial.version.array(2 * a) for n, a in drawn.items()}
     trial.version.function("language_model.set_parameters")(model, doubled)
     for name, array in trial.version.function(path)(model).items():
@@ -116,8 +116,8 @@ def a_new_model_is_drawn_to_scale(trial: Trial) -> None:
     model = trial.version.function(path)(
         randn, V=40, T=30, M=32, H=4, F=64, blocks=2, scale=trial.case
     )
-    found = trial.version.function("language_model.parameters")(model)
-    for name, array in found.items():
+    parameters = trial.version.function("language_model.parameters")(model)
+    for name, array in parameters.items():
         numbers = trial.version.numpy(array)
         assert numbers.dtype == np.float32, f"{name} is {numbers.dtype}"
         if numbers.ndim == 1:

@@ -19,7 +19,7 @@ from ...suite.versions import Version
 def a_block_is_torchs_encoder_layer(trial: Trial) -> None:
     """With the same weights: its output, and the gradients of all."""
     width, hidden, heads = 8, 12, 2
-    own = nn.TransformerEncoderLayer(
+    layer = nn.TransformerEncoderLayer(
         width,
         heads,
         hidden,
@@ -30,23 +30,23 @@ def a_block_is_torchs_encoder_layer(trial: Trial) -> None:
     )
     rng = np.random.default_rng(29)
     with torch.no_grad():
-        for p in own.parameters():
+        for p in layer.parameters():
             p.copy_(torch.tensor(rng.standard_normal(p.shape) / 2))
     x, d = rng.standard_normal((2, 3, T, width))
     hidden_keys = torch.ones(T, T, dtype=torch.bool).triu(1)
     tensor = torch.tensor(x, requires_grad=True)
-    result = own(tensor, src_mask=hidden_keys)
+    result = layer(tensor, src_mask=hidden_keys)
     torch.autograd.backward(result, torch.tensor(d))
-    block = torchs_block(trial.version, own, heads)
+    block = torchs_block(trial.version, layer, heads)
     native = trial.version.array(x)
     got = trial.version.numpy(block(native))
     witness = result.detach().numpy()
     trial.within("output", got, witness, error_of(witness))
     if not trial.case:
         return
-    found = block_gradients(trial.version, block, native, d)
-    expected = torchs_gradients(own) | {"x": tensor.grad}
-    assert sorted(found) == sorted(expected), sorted(found)
+    gradients = block_gradients(trial.version, block, native, d)
+    expected = torchs_gradients(layer) | {"x": tensor.grad}
+    assert sorted(gradients) == sorted(expected), sorted(gradients)
     for name, gradient in expected.items():
         assert gradient is not None
         array = gradient.numpy()
@@ -55,21 +55,21 @@ def a_block_is_torchs_encoder_layer(trial: Trial) -> None:
         size = expected[like]
         assert size is not None
         error = error_of(size.numpy())
-        trial.within(f"gradient of {name}", found[name], array, error)
+        trial.within(f"gradient of {name}", gradients[name], array, error)
 
 
-def torchs_parts(own: Any, of: Any) -> dict[str, Any]:
+def torchs_parts(layer: Any, of: Any) -> dict[str, Any]:
     """Return what `of` makes of torch's parameters, by the names here."""
     in_w, in_b = (
-        of(own.self_attn.in_proj_weight),
-        of(own.self_attn.in_proj_bias),
+        of(layer.self_attn.in_proj_weight),
+        of(layer.self_attn.in_proj_bias),
     )
     w_q, w_k, w_v = (p.T for p in in_w.chunk(3))
     b_q, b_k, b_v = in_b.chunk(3)
-    out = own.self_attn.out_proj
+    out = layer.self_attn.out_proj
     return {
-        "norm_1.weight": of(own.norm1.weight),
-        "norm_1.bias": of(own.norm1.bias),
+        "norm_1.weight": of(layer.norm1.weight),
+        "norm_1.bias": of(layer.norm1.bias),
         "attention.w_q": w_q,
         "attention.w_k": w_k,
         "attention.w_v": w_v,
@@ -78,23 +78,23 @@ def torchs_parts(own: Any, of: Any) -> dict[str, Any]:
         "attention.b_k": b_k,
         "attention.b_v": b_v,
         "attention.b_o": of(out.bias),
-        "norm_2.weight": of(own.norm2.weight),
-        "norm_2.bias": of(own.norm2.bias),
-        "feed_forward.w_1": of(own.linear1.weight).T,
-        "feed_forward.b_1": of(own.linear1.bias),
-        "feed_forward.w_2": of(own.linear2.weight).T,
-        "feed_forward.b_2": of(own.linear2.bias),
+        "norm_2.weight": of(layer.norm2.weight),
+        "norm_2.bias": of(layer.norm2.bias),
+        "feed_forward.w_1": of(layer.linear1.weight).T,
+        "feed_forward.b_1": of(layer.linear1.bias),
+        "feed_forward.w_2": of(layer.linear2.weight).T,
+        "feed_forward.b_2": of(layer.linear2.bias),
     }
 
 
-def torchs_gradients(own: Any) -> dict[str, Any]:
+def torchs_gradients(layer: Any) -> dict[str, Any]:
     """Return the gradients of torch's layer, by the names here."""
-    return torchs_parts(own, lambda p: p.grad)
+    return torchs_parts(layer, lambda p: p.grad)
 
 
-def torchs_block(version: Version, own: Any, heads: int) -> Any:
+def torchs_block(version: Version, layer: Any, heads: int) -> Any:
     """Return a block with the weights of torch's layer."""
-    parts = torchs_parts(own, lambda p: p.detach())
+    parts = torchs_parts(layer, lambda p: p.detach())
     arrays = {n: version.array(t.numpy().copy()) for n, t in parts.items()}
 
     def part(name: str) -> dict[str, Any]:
@@ -123,9 +123,9 @@ def block_gradients(
     upstream = version.array(d)
     if version.by_hand:
         backward = version.function("language_model.block_backward")
-        d_x, own = backward(upstream, block, x)
+        d_x, gradients = backward(upstream, block, x)
         return {"x": version.numpy(d_x)} | {
-            n: version.numpy(g) for n, g in own.items()
+            n: version.numpy(g) for n, g in gradients.items()
         }
     x.requires_grad_()
     block(x).backward(upstream)
@@ -142,12 +142,12 @@ def the_loss_is_torchs_cross_entropy(trial: Trial) -> None:
     path = "language_model.cross_entropy"
     got = trial.call(path, logits, targets)
     tensor = torch.tensor(logits, requires_grad=True)
-    own = F.cross_entropy(
+    loss = F.cross_entropy(
         tensor.reshape(-1, V), torch.tensor(targets).ravel(), ignore_index=-1
     )
-    own.backward()  # type: ignore[no-untyped-call]  # torch has no types here
+    loss.backward()  # type: ignore[no-untyped-call]  # torch has no types here
     error = bounds.gamma(T * V, "float64") * np.abs(logits).max()
-    trial.within("loss", got, own.detach().numpy(), error)
-    _, found = loss_and_slope(trial.version, logits, targets)
+    trial.within("loss", got, loss.detach().numpy(), error)
+    _, gradient = loss_and_slope(trial.version, logits, targets)
     assert tensor.grad is not None
-    trial.within("gradient", found, tensor.grad.numpy(), error)
+    trial.within("gradient", gradient, tensor.grad.numpy(), error)

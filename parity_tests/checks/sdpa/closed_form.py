@@ -57,8 +57,8 @@ def means_of_own_values(case: Case) -> tuple[Any, Any, Any]:
     for index in np.ndindex(*seen.shape[:-1]):
         *batch, h, _ = index
         keys = np.flatnonzero(seen[index]).tolist()
-        own = read_by(h, inputs.heads, value)
-        rows = [at(value, (*batch, own, j, 0)) for j in keys]
+        group = read_by(h, inputs.heads, value)
+        rows = [at(value, (*batch, group, j, 0)) for j in keys]
         if rows:
             expected[index] = sum(rows) / len(rows)
             spacing[index] = len(rows) * max(abs(row) for row in rows)
@@ -95,12 +95,12 @@ def arguments_stand_in_torchs_order(trial: Trial) -> None:
     """Query 1, keys 0 and 1, scale ln 3, all by position: ¾."""
     query, key = np.asarray([[1.0]]), np.asarray(column(0.0, 1.0))
     arguments = (query, key, key, None, 0.0, False, LN3, True)
-    found = trial.call(trial.case, *arguments)
-    output = found if trial.case == ATTENTION else found["output"]
+    result = trial.call(trial.case, *arguments)
+    output = result if trial.case == ATTENTION else result["output"]
     trial.within("output", output, [[0.75]], 4 * np.spacing(1.0))
     causal = (query, key, key, None, 0.0, True, LN3, False)
-    found = trial.call(trial.case, *causal)
-    output = found if trial.case == ATTENTION else found["output"]
+    result = trial.call(trial.case, *causal)
+    output = result if trial.case == ATTENTION else result["output"]
     trial.within("causal output", output, [[0.0]])
 
 

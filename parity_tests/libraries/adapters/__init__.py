@@ -63,9 +63,9 @@ def without(asked: Asked, *names: str) -> None:
 
 def installed() -> list[ModuleType]:
     """Return the adapters whose libraries are here."""
-    found = []
+    modules = []
     for name in MODULES:
         module = importlib.import_module(f"{__name__}.{name}")
         if all(importlib.util.find_spec(package) for package in module.NEEDS):
-            found.append(module)
-    return found
+            modules.append(module)
+    return modules

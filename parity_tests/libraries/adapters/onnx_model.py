@@ -24,12 +24,12 @@ def feed_of(asked: Asked) -> dict[str, NDArray[Any]]:
 
 def attributes(asked: Asked) -> dict[str, Any]:
     """Return the attributes of the node."""
-    found: dict[str, Any] = {"is_causal": int(asked.is_causal)}
+    given: dict[str, Any] = {"is_causal": int(asked.is_causal)}
     if asked.scale is not None:
-        found["scale"] = float(asked.scale)
+        given["scale"] = float(asked.scale)
     if asked.soft_cap is not None:
-        found["softcap"] = float(asked.soft_cap)
-    return found
+        given["softcap"] = float(asked.soft_cap)
+    return given
 
 
 def model(feed: Mapping[str, NDArray[Any]], options: dict[str, Any]) -> Any:

@@ -30,7 +30,7 @@ def attention(asked: Asked) -> NDArray[Any]:
         is_causal=asked.is_causal,
         enable_gqa=asked.groups,
     )
-    found: NDArray[Any] = (
+    result: NDArray[Any] = (
         output.float() if asked.bfloat16 else output
     ).numpy()
-    return found
+    return result

@@ -52,7 +52,7 @@ def as_json(errors: Errors) -> dict[str, Any]:
     }
 
 
-def from_json(found: dict[str, Any]) -> Errors:
+def from_json(content: dict[str, Any]) -> Errors:
     """Return what `as_json` has made of it."""
-    own = [Cell(**cell) for cell in found["cells"]]
-    return Errors(Machine(**found["machine"]), own)
+    cells = [Cell(**cell) for cell in content["cells"]]
+    return Errors(Machine(**content["machine"]), cells)

@@ -60,7 +60,7 @@ def reference(*arrays: NDArray[Any]) -> NDArray[np.longdouble]:
     return output
 
 
-def own(version: Version, path: str) -> Callable[..., NDArray[Any]]:
+def on_numpy(version: Version, path: str) -> Callable[..., NDArray[Any]]:
     """Return a version's function on NumPy arrays of a dtype."""
 
     def call(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
@@ -68,8 +68,8 @@ def own(version: Version, path: str) -> Callable[..., NDArray[Any]]:
             # NumPy has no bfloat16: its float32, rounded once, stands in.
             return rounded(call("float32", *arrays), dtype)
         function = version.function(path)
-        found = function(*(version.array(a, dtype) for a in arrays))
-        output: NDArray[Any] = version.numpy(getattr(found, "output", found))
+        result = function(*(version.array(a, dtype) for a in arrays))
+        output: NDArray[Any] = version.numpy(getattr(result, "output", result))
         return output
 
     return call
@@ -85,16 +85,16 @@ def sdpa(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
 def by_proof(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """Return what fast gives where it always tries to prove."""
     with settings(NUMPY, "fast", WORTH=0):
-        return own(NUMPY, f"fast.{TILED}")(dtype, *arrays)
+        return on_numpy(NUMPY, f"fast.{TILED}")(dtype, *arrays)
 
 
 ALL, TILED = "sdpa.scaled_dot_product_attention", "flash_attention"
 FUNCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     SDPA: sdpa,
-    f"{NUMPY.name} naive": own(NUMPY, ALL),
-    f"{TORCH.name} naive": own(TORCH, ALL),
-    f"{NUMPY.name} flash": own(NUMPY, f"flash.{TILED}"),
-    f"{TORCH.name} flash": own(TORCH, f"flash.{TILED}"),
+    f"{NUMPY.name} naive": on_numpy(NUMPY, ALL),
+    f"{TORCH.name} naive": on_numpy(TORCH, ALL),
+    f"{NUMPY.name} flash": on_numpy(NUMPY, f"flash.{TILED}"),
+    f"{TORCH.name} flash": on_numpy(TORCH, f"flash.{TILED}"),
     f"{NUMPY.name} fast": by_proof,
 }
 
@@ -106,8 +106,8 @@ def measure(dtype: str, T: int, spread: float) -> Cell:
     unit = unit_roundoff(dtype) * np.abs(arrays[2]).max()
     medians, worst = {}, {}
     for name, function in FUNCTIONS.items():
-        found = function(dtype, *arrays)
-        errors = np.abs(found.astype(np.longdouble) - exact).max(axis=-1)
+        output = function(dtype, *arrays)
+        errors = np.abs(output.astype(np.longdouble) - exact).max(axis=-1)
         medians[name] = float(np.median(errors) / unit)
         worst[name] = float(errors.max() / unit)
     return Cell(dtype, T, spread, medians, worst)
@@ -143,8 +143,8 @@ def accuracy(
         require_markers(pages, PAGE, MARKERS)
         require_matplotlib()
     if source is None:
-        found = [measure(*where) for where in tracked(wanted, "accuracy")]
-        errors = Errors(this_machine(), found)
+        measured = [measure(*where) for where in tracked(wanted, "accuracy")]
+        errors = Errors(this_machine(), measured)
     else:
         errors = earlier(source, from_json)
     if path is not None:
@@ -166,12 +166,12 @@ def accuracy(
     return 1 if missed else 0
 
 
-def table(found: list[Cell]) -> Table:
+def table(cells: list[Cell]) -> Table:
     """Return the table of errors."""
     drawn = Table("dtype", "T", "spread")
     for name in FUNCTIONS:
         drawn.add_column(name, justify="right")
-    for cell in found:
+    for cell in cells:
         row = [cell.dtype, str(cell.length), f"{cell.spread:g}"]
         row.append(f"{cell.medians[SDPA]:.3g}, {cell.worst[SDPA]:.3g}")
         for name in FUNCTIONS:

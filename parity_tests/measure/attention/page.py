@@ -67,12 +67,12 @@ def times(costs: Costs, back: bool, tag: str) -> list[str]:
 
     def line(T: int) -> list[str]:
         least = (costs.least(mode, T) for mode in modes)
-        own = (milliseconds(costs, mode, SDPA).get(T) for mode in modes)
+        torchs = (milliseconds(costs, mode, SDPA).get(T) for mode in modes)
         ratios = (
             pair(costs.ratio(mode, name, T) for mode in modes)
             for name in names
         )
-        return [str(T), pair(least), pair(own), *ratios]
+        return [str(T), pair(least), pair(torchs), *ratios]
 
     fits = (
         BESIDE.join(exponent(costs.seconds(mode, name)) for mode in modes)
@@ -110,11 +110,16 @@ def memory_rows(costs: Costs, word: str) -> list[list[str]]:
         [
             str(T),
             f"{FLOAT * HEADS * T * T / MIB:.0f}",
-            *(f"{own[T]:.0f}" if T in own else "-" for own in columns),
+            *(
+                f"{column[T]:.0f}" if T in column else "-"
+                for column in columns
+            ),
         ]
         for T in costs.lengths
     ]
-    seen = ({T: v for T, v in own.items() if v >= 0.5} for own in columns)
+    seen = (
+        {T: v for T, v in column.items() if v >= 0.5} for column in columns
+    )
     return [*rows, [word, "2.00", *map(exponent, seen)]]
 
 

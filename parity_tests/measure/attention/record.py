@@ -68,7 +68,7 @@ class Costs(NamedTuple):
     def names(self) -> list[str]:
         """Return the names of what was measured, in order."""
         return list(
-            dict.fromkeys(n for own in self.times.values() for n in own)
+            dict.fromkeys(n for times in self.times.values() for n in times)
         )
 
     @property
@@ -86,15 +86,17 @@ class Costs(NamedTuple):
 
     def ratio(self, mode: Mode, name: str, T: int) -> float | None:
         """Return a time as a multiple of SDPA's, None where there is none."""
-        own = self.times[mode, T]
-        known = name in own and SDPA in own
-        return own[name] / own[SDPA] if known else None
+        times = self.times[mode, T]
+        known = name in times and SDPA in times
+        return times[name] / times[SDPA] if known else None
 
     def least(self, mode: Mode, T: int) -> float | None:
         """Return the least time as a multiple of SDPA's, None without it."""
-        own = self.times[mode, T]
+        times = self.times[mode, T]
         return (
-            self.limits.seconds(T, mode) / own[SDPA] if SDPA in own else None
+            self.limits.seconds(T, mode) / times[SDPA]
+            if SDPA in times
+            else None
         )
 
     def mebibytes(self, name: str) -> dict[int, float]:
@@ -124,26 +126,26 @@ def as_json(costs: Costs) -> dict[str, Any]:
         "threads": costs.threads,
         "limits": costs.limits._asdict(),
         "times": [
-            {"mode": str(mode), "T": T, "seconds": own}
-            for (mode, T), own in costs.times.items()
+            {"mode": str(mode), "T": T, "seconds": seconds}
+            for (mode, T), seconds in costs.times.items()
         ],
         "memory": [
-            {"kernel": name, "T": T, "bytes": own}
-            for (name, T), own in costs.memory.items()
+            {"kernel": name, "T": T, "bytes": size}
+            for (name, T), size in costs.memory.items()
         ],
     }
 
 
-def from_json(found: dict[str, Any]) -> Costs:
+def from_json(content: dict[str, Any]) -> Costs:
     """Return what `as_json` has made of it."""
     modes = {str(mode): mode for mode in MODES}
     return Costs(
-        Machine(**found["machine"]),
-        found["threads"],
-        Limits(**found["limits"]),
+        Machine(**content["machine"]),
+        content["threads"],
+        Limits(**content["limits"]),
         {
             (modes[row["mode"]], row["T"]): row["seconds"]
-            for row in found["times"]
+            for row in content["times"]
         },
-        {(row["kernel"], row["T"]): row["bytes"] for row in found["memory"]},
+        {(row["kernel"], row["T"]): row["bytes"] for row in content["memory"]},
     )

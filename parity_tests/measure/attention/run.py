@@ -109,7 +109,7 @@ def measure_times(
     chosen: list[Kernel], lengths: Sequence[int], advance: Callable[[], None]
 ) -> Times:
     """Return the median seconds of each kernel for each mode and length."""
-    found: Times = {}
+    times: Times = {}
     for mode in MODES:
         last: dict[str, tuple[int, float]] = {}
         for T in lengths:
@@ -121,9 +121,9 @@ def measure_times(
             }
             medians = in_turns({n: run for n, run in runs.items() if run})
             last |= {name: (T, seconds) for name, seconds in medians.items()}
-            found[mode, T] = medians
+            times[mode, T] = medians
             advance()
-    return found
+    return times
 
 
 def made(kernel: Kernel, inputs: Inputs, mode: Mode) -> Run | None:
@@ -161,7 +161,9 @@ def in_turns(runs: dict[str, Run]) -> dict[str, float]:
             for _ in range(warm):
                 run()
             times[name] += [timed(run) for _ in range(counted)]
-    return {name: statistics.median(own) for name, own in times.items()}
+    return {
+        name: statistics.median(seconds) for name, seconds in times.items()
+    }
 
 
 def runs_in_a_turn(seconds: float) -> tuple[int, int]:
@@ -182,7 +184,7 @@ def measure_memory(
     chosen: list[Kernel], lengths: Sequence[int], advance: Callable[[], None]
 ) -> Memory:
     """Return the bytes that each kernel takes beyond inputs and output."""
-    found: Memory = {}
+    memory: Memory = {}
     context = multiprocessing.get_context("spawn")
     # A process for each, so that nothing of another's is counted, nor
     # hidden: what a shorter T has freed would serve the longer one.
@@ -192,9 +194,9 @@ def measure_memory(
                 if affordable(kernel, T, Mode(False, False), None):
                     weighed = pool.apply(weigh, (kernel.name, T))
                     if weighed is not None:
-                        found[kernel.name, T] = weighed
+                        memory[kernel.name, T] = weighed
             advance()
-    return found
+    return memory
 
 
 def weigh(name: str, T: int) -> float | None:
@@ -235,10 +237,12 @@ def table_of_times(mode: Mode, costs: Costs) -> Table:
     columns = [costs.seconds(mode, name) for name in costs.names]
     for T in costs.lengths:
         cells = []
-        for name, own in zip(costs.names, columns, strict=True):
+        for name, column in zip(costs.names, columns, strict=True):
             ratio = costs.ratio(mode, name, T)
             cells.append(
-                "-" if ratio is None else f"{1000 * own[T]:.4g} ({ratio:.2f})"
+                "-"
+                if ratio is None
+                else f"{1000 * column[T]:.4g} ({ratio:.2f})"
             )
         least = f"{1000 * costs.limits.seconds(T, mode):.3g}"
         drawn.add_row(str(T), least, *cells)

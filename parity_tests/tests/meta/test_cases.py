@@ -22,21 +22,21 @@ from parity_tests.judges.attention_bounds import gradient_bounds, step_bounds
 
 def lessened(case: Case) -> list[Case]:
     """Return a case without each of its constraints in turn."""
-    found = []
+    parts = []
     if case.is_causal:
-        found.append(replace(case, is_causal=False))
+        parts.append(replace(case, is_causal=False))
     if case.window is not None:
-        found.append(replace(case, window=None))
+        parts.append(replace(case, window=None))
     if case.soft_cap is not None:
-        found.append(replace(case, soft_cap=None))
+        parts.append(replace(case, soft_cap=None))
     mask = case.mask
     if mask is not None and mask.share > 0:
-        found.append(replace(case, mask=replace(mask, share=0.0)))
+        parts.append(replace(case, mask=replace(mask, share=0.0)))
     if mask is not None and mask.lengths:
-        found.append(replace(case, mask=replace(mask, lengths=False)))
+        parts.append(replace(case, mask=replace(mask, lengths=False)))
     if mask is not None and mask.kind == "float":
-        found.append(replace(case, mask=replace(mask, kind="bool")))
-    return found
+        parts.append(replace(case, mask=replace(mask, kind="bool")))
+    return parts
 
 
 SUBSETS = list(subsets())
@@ -62,15 +62,15 @@ def test_no_bound_is_too_wide_to_catch_anything(case: Case) -> None:
     errors = step_bounds(case)
     if case.gradient:
         exact = exact | {
-            f"gradient of {name}": found
-            for name, found in definition.backward(case).items()
+            f"gradient of {name}": gradient
+            for name, gradient in definition.backward(case).items()
         }
         errors = errors | {
             f"gradient of {name}": error
             for name, error in gradient_bounds(case).items()
         }
-    for name, found in exact.items():
-        assert bounds.can_fail(found.nearest, errors[name], case.dtype), name
+    for name, tensor in exact.items():
+        assert bounds.can_fail(tensor.nearest, errors[name], case.dtype), name
 
 
 @pytest.mark.parametrize("seen", sdpa_backends.WITNESSED, ids=str)
@@ -81,9 +81,9 @@ def test_no_bound_of_the_witness_is_too_wide(
     assert bounds.can_fail(values, error, seen.dtype)
     if seen in sdpa_backends.GRADIENTS:
         # What vanishes but for its rounding is left out; value never does.
-        found = sdpa_backends.gradient_testimony(seen)
-        assert "value" in found
-        for name, (values, error) in found.items():
+        gradients = sdpa_backends.gradient_testimony(seen)
+        assert "value" in gradients
+        for name, (values, error) in gradients.items():
             assert bounds.can_fail(values, error, seen.dtype), name
 
 

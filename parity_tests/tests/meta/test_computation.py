@@ -27,8 +27,8 @@ def declaring(**names: Any) -> Version:
 
 
 def test_a_port_says_how_it_computes() -> None:
-    own = declaring(HALF_IS_COMPUTED_IN="itself", SUBNORMALS=False)
-    assert computation_of(own) == Computation(None, subnormals=False)
+    port = declaring(HALF_IS_COMPUTED_IN="itself", SUBNORMALS=False)
+    assert computation_of(port) == Computation(None, subnormals=False)
     assert computation_of(declaring()) == OURS
 
 
@@ -46,9 +46,9 @@ def test_a_check_runs_with_the_bounds_of_its_version() -> None:
         """Note the smallest number that a bound allows for."""
         seen.append(format_of("float32").smallest)
 
-    found = CheckCase(Check("look", "sdpa", "law", look, ()), None)
+    check_case = CheckCase(Check("look", "sdpa", "law", look, ()), None)
     flushing = declaring()
     flushing.computation = Computation(subnormals=False)
     for version in (flushing, declaring()):
-        assert run(found, version).failure is None
+        assert run(check_case, version).failure is None
     assert seen == [2.0**-126, 2.0**-149]

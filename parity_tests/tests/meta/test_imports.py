@@ -46,13 +46,13 @@ Graph = dict[str, set[str]]
 
 def modules(root: Path) -> dict[str, Path]:
     """Return every module's file by its name."""
-    found = {}
+    paths = {}
     for folder, packages in FOLDERS.items():
         for package in packages:
             for path in sorted((root / folder / package).rglob("*.py")):
                 parts = path.relative_to(root / folder).with_suffix("").parts
-                found[".".join(parts).removesuffix(".__init__")] = path
-    return found
+                paths[".".join(parts).removesuffix(".__init__")] = path
+    return paths
 
 
 def graph(root: Path) -> Graph:
@@ -94,18 +94,18 @@ def start_of(node: ast.ImportFrom, name: str, path: Path) -> str:
 
 def part_of(name: str) -> str:
     """Return the part that a module belongs to: the longest that fits."""
-    own = [p for p in PARTS if name == p or name.startswith(f"{p}.")]
-    return max(own, key=len)
+    fitting = [p for p in PARTS if name == p or name.startswith(f"{p}.")]
+    return max(fitting, key=len)
 
 
-def circles(found: Graph) -> list[str]:
+def circles(imports: Graph) -> list[str]:
     """Return a circle of modules, or of parts; [] if there is none."""
     by_part: Graph = {part: set() for part in PARTS}
-    for name, others in found.items():
+    for name, others in imports.items():
         part = part_of(name)
         by_part[part] |= {part_of(other) for other in others} - {part}
     said = []
-    for each in (found, by_part):
+    for each in (imports, by_part):
         try:
             TopologicalSorter(each).prepare()
         except CycleError as error:
@@ -113,12 +113,12 @@ def circles(found: Graph) -> list[str]:
     return said
 
 
-def upward(found: Graph) -> list[str]:
+def upward(imports: Graph) -> list[str]:
     """Return every import of a higher layer."""
     height = {p: n for n, layer in enumerate(LAYERS) for p in layer}
     return [
         f"{name} imports {other}"
-        for name, others in found.items()
+        for name, others in imports.items()
         for other in sorted(others)
         if height[part_of(other)] > height[part_of(name)]
     ]
@@ -176,8 +176,8 @@ def settings_of_others(root: Path) -> list[str]:
 
 def everything_wrong(root: Path) -> list[str]:
     """Return all that these rules forbid."""
-    found = graph(root)
-    rules = circles(found) + upward(found)
+    imports = graph(root)
+    rules = circles(imports) + upward(imports)
     return rules + checks_imported(root) + settings_of_others(root)
 
 
@@ -247,5 +247,5 @@ def test_what_is_wrong_is_found(name: str, tmp_path: Path) -> None:
     for file, text in files.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text, encoding="utf-8")
-    found = everything_wrong(tmp_path)
-    assert any(said in line for line in found), found
+    lines = everything_wrong(tmp_path)
+    assert any(said in line for line in lines), lines

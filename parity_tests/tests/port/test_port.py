@@ -42,9 +42,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
-    own = request.config.stash[WORKER]
-    yield own
-    own.close()
+    stashed = request.config.stash[WORKER]
+    yield stashed
+    stashed.close()
 
 
 def test_place_of_the_port(

@@ -56,9 +56,9 @@ def test_a_right_port_passes_and_an_unfinished_one_is_not_passed(
     path = tmp_path / "results.json"
     assert run(folder, concept="averaging", path=path) == 0
     assert " 0 failed, 0 not there yet" in capsys.readouterr().out
-    found = json.loads(path.read_text(encoding="utf-8"))
-    assert found["good"]
-    assert all(row["failure"] is None for row in found["results"])
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written["good"]
+    assert all(row["failure"] is None for row in written["results"])
     assert run(folder, concept="masks") == 1
     out = capsys.readouterr().out
     assert "0 passed, 0 failed" in out
@@ -97,8 +97,8 @@ def test_who_hangs_or_crashes_loses_their_own_rows_alone(
 def counted(out: str) -> tuple[int, int]:
     """Return how many passed and failed, from the last line."""
     numbers = re.findall(r"(\d+) (passed|failed)", out.rsplit("\n", 2)[-2])
-    found = {word: int(number) for number, word in numbers}
-    return found["passed"], found["failed"]
+    counts = {word: int(number) for number, word in numbers}
+    return counts["passed"], counts["failed"]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_what_cannot_be_imported_is_one_line(
     folder.mkdir()
     (folder / "__init__.py").write_text(text, encoding="utf-8")
     assert run(folder) == 2
-    found = capsys.readouterr()
-    assert found.err.startswith("check: ")
-    assert says in found.err
-    assert found.err.count("\n") == 1
-    assert not found.out
+    printed = capsys.readouterr()
+    assert printed.err.startswith("check: ")
+    assert says in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out
 
 
 def test_no_package_at_all(
@@ -168,8 +168,8 @@ def test_expected_failures_have_reasons_and_no_stale_ones(
     folder = make(softmax=WRONG)
     (folder / "expected_failures.toml").write_text(text, encoding="utf-8")
     assert run(folder, concept="softmax") == status
-    found = capsys.readouterr()
-    assert says in found.out + found.err
+    printed = capsys.readouterr()
+    assert says in printed.out + printed.err
 
 
 def test_an_expected_failure_that_passes_is_a_failure(
@@ -207,7 +207,7 @@ def test_the_same_as_tests_of_pytest(make: Make, tmp_path: Path) -> None:
     # Installed, the plugin is there without being named.
     command += ["-p", "parity_tests.plugin", "--pyargs", "parity_tests"]
     command += ["-q", "--impl", str(folder), "-k", "softmax and log_sum_exp"]
-    found = subprocess.run(
+    process = subprocess.run(
         command,
         capture_output=True,
         text=True,
@@ -215,6 +215,6 @@ def test_the_same_as_tests_of_pytest(make: Make, tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         check=False,
     )
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "expected" in found.stdout
-    assert "test_place_of_the_port[softmax: " in found.stdout
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "expected" in process.stdout
+    assert "test_place_of_the_port[softmax: " in process.stdout

@@ -187,28 +187,28 @@ def test_conventions_are_told_from_mistakes(
     case: str,
     result: str,
 ) -> None:
-    own = library(attention)
-    found = {str(probe): probed(own, probe) for probe in PROBES}
-    assert found[name].kind == kind, found[name]
-    assert says in found[name].says
+    made_up = library(attention)
+    cells = {str(probe): probed(made_up, probe) for probe in PROBES}
+    assert cells[name].kind == kind, cells[name]
+    assert says in cells[name].says
     with quiet():
-        made = judged.tried(own, BY_NAME[case])
+        made = judged.tried(made_up, BY_NAME[case])
     assert made.kind == result, made
 
 
 def test_the_contract_is_right_throughout() -> None:
-    own = library(contract)
+    made_up = library(contract)
     for probe in PROBES:
-        assert probed(own, probe).kind == CONTRACT, str(probe)
+        assert probed(made_up, probe).kind == CONTRACT, str(probe)
     with quiet():
-        made = [(c, judged.tried(own, c)) for c in CASES[::3]]
+        made = [(c, judged.tried(made_up, c)) for c in CASES[::3]]
     assert {m.kind for _, m in made} == {CONTRACT, LACKS}
     assert all(m.kind == CONTRACT or m.says for _, m in made)
 
 
 def test_float64_in_float32_is_said() -> None:
-    found = judged.tried(library(in_float32), BY_NAME["float64 plain"])
-    assert found.says == "float64 with the error of float32"
+    result = judged.tried(library(in_float32), BY_NAME["float64 plain"])
+    assert result.says == "float64 with the error of float32"
 
 
 def test_every_adapter_is_there_and_torchs_are_installed() -> None:

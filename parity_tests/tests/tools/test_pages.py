@@ -115,8 +115,8 @@ def test_both_languages_are_written_and_the_prose_is_kept(
 @each
 def test_the_book_holds_what_its_numbers_give(page: str) -> None:
     """No table is edited by hand, and no word is changed in one place."""
-    found = earlier(numbers(page), READERS[page])
-    made = in_each_language(partial(MODULES[page].made, found))
+    record = earlier(numbers(page), READERS[page])
+    made = in_each_language(partial(MODULES[page].made, record))
     for path, text in filled(DOCS, page, made).items():
         assert path.read_text(encoding="utf-8") == text, path
 
@@ -170,11 +170,11 @@ def test_a_file_of_something_else_is_one_error(
 def test_an_error_that_is_too_large_is_bold_and_fails(
     docs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = json.loads(numbers("accuracy").read_text(encoding="utf-8"))
-    cell = found["cells"][0]
+    content = json.loads(numbers("accuracy").read_text(encoding="utf-8"))
+    cell = content["cells"][0]
     cell["worst"]["torch flash"] = 2.5 * cell["worst"]["SDPA"]
     path = tmp_path / "found.json"
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     words = ["accuracy", "--from", str(path), "--pages", str(docs)]
     assert main(words) == 1
     assert "63 passed, 1 failed" in capsys.readouterr().out
@@ -193,9 +193,9 @@ def test_a_machine_that_tells_no_memory_has_a_page(
     docs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As everywhere but on Linux, and where a run was of one length."""
-    found = earlier(numbers("measured"), costs.from_json)
-    times = {k: own for k, own in found.times.items() if k[1] == 1024}
-    bench_page.write_pages(docs, found._replace(times=times, memory={}))
+    record = earlier(numbers("measured"), costs.from_json)
+    times = {k: t for k, t in record.times.items() if k[1] == 1024}
+    bench_page.write_pages(docs, record._replace(times=times, memory={}))
     text = (docs / "en" / "measured.md").read_text(encoding="utf-8")
     assert "| 1024 | 32 | - |" in text
     assert "| exponent |  | - |" in text

@@ -62,8 +62,8 @@ def folder(exported: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
     """Return what NumPy's version answers."""
-    found = tmp_path / "answers"
-    found.mkdir()
+    folder = tmp_path / "answers"
+    folder.mkdir()
     for number, case in enumerate(FEW):
         if not NUMPY.has(case.dtype):
             continue
@@ -71,8 +71,8 @@ def answers(tmp_path: Path) -> Path:
             steps = NUMPY.steps(build(case), case.dtype)
         arrays = {name: vectors.coded(a, "") for name, a in steps.items()}
         content = vectors.packed(arrays)
-        (found / f"{number:04}.safetensors").write_bytes(content)
-    return found
+        (folder / f"{number:04}.safetensors").write_bytes(content)
+    return folder
 
 
 def changed(
@@ -81,10 +81,10 @@ def changed(
     """Change one tensor of an answer."""
     case = FEW[number]
     steps = NUMPY.steps(build(case), case.dtype)
-    own = {n: vectors.coded(a, "") for n, a in steps.items()}
-    own[name] = vectors.coded(np.asarray(change(steps[name])), "")
+    tensors = {n: vectors.coded(a, "") for n, a in steps.items()}
+    tensors[name] = vectors.coded(np.asarray(change(steps[name])), "")
     path = answers / f"{number:04}.safetensors"
-    path.write_bytes(vectors.packed(own))
+    path.write_bytes(vectors.packed(tensors))
 
 
 def test_the_cases_are_all_there() -> None:
@@ -175,8 +175,8 @@ def test_wrong_answers_fail(
 
 def with_header(header: Any, length: int | None = None) -> bytes:
     text = json.dumps(header).encode()
-    own = len(text) if length is None else length
-    return struct.pack("<Q", own) + text + b"\0" * 8
+    size = len(text) if length is None else length
+    return struct.pack("<Q", size) + text + b"\0" * 8
 
 
 HOSTILE: dict[str, bytes] = {

@@ -133,7 +133,7 @@ def test_the_fused_kernel_rounds_weights_to_a_half_type(
     ours = torch_impl.scaled_dot_product_attention(query, key, value).double()
     row = exact.abs().amax(dim=-1).argmin()
     fused_error, own_error = (
-        (found - exact).abs()[0, 0, row].max() for found in (fused, ours)
+        (output - exact).abs()[0, 0, row].max() for output in (fused, ours)
     )
     assert fused_error > 4 * own_error
 

@@ -54,8 +54,8 @@ def test_many_callers_get_the_same_and_blas_its_threads_back() -> None:
     wanted = attend()
     before = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(attend, range(12)))
-    assert all(np.array_equal(output, wanted) for output in found)
+        results = list(pool.map(attend, range(12)))
+    assert all(np.array_equal(output, wanted) for output in results)
     after = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
     assert after == before
 
@@ -68,8 +68,8 @@ def test_many_callers_get_the_same_and_blas_its_threads_back() -> None:
 def test_a_forked_child_has_threads_of_its_own() -> None:
     wanted = attend()
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        found = pool.apply_async(attend).get(timeout=60)
-    assert np.array_equal(found, wanted)
+        result = pool.apply_async(attend).get(timeout=60)
+    assert np.array_equal(result, wanted)
 
 
 def test_what_a_thread_raises_is_raised(
@@ -91,9 +91,9 @@ def test_errors_are_handled_as_the_caller_has_them() -> None:
     query, key, value = draw(*SHAPE).copy()
     query[:, 5] = np.nan
     with np.errstate(all="raise"):
-        found = fast.flash_attention(query, key, value)
-    assert np.isnan(found.output[:, 5]).all()
-    assert not np.isnan(found.output[:, :5]).any()
+        result = fast.flash_attention(query, key, value)
+    assert np.isnan(result.output[:, 5]).all()
+    assert not np.isnan(result.output[:, :5]).any()
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -103,11 +103,11 @@ def test_memory_grows_no_faster_than_the_length(causal: bool) -> None:
         query, key, value = draw(2, T, 16)
         tracemalloc.start()
         try:
-            found = fast.flash_attention(query, key, value, is_causal=causal)
+            result = fast.flash_attention(query, key, value, is_causal=causal)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        output = found.output.nbytes + found.log_sum_exp.nbytes
+        output = result.output.nbytes + result.log_sum_exp.nbytes
         peaks.append(max(peak - output, 1))
     exponent = math.log(peaks[1] / peaks[0]) / math.log(8)
     assert exponent <= 1.1, f"T to the power of {exponent:.2f}"

@@ -19,13 +19,13 @@ def peak_bytes(T: int, causal: bool) -> int:
     query, key, value = rng.standard_normal((3, 1, T, 16), dtype=np.float32)
     tracemalloc.start()
     try:
-        found = numpy_impl.flash.flash_attention(
+        result = numpy_impl.flash.flash_attention(
             query, key, value, is_causal=causal
         )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    return peak - found.output.nbytes - found.log_sum_exp.nbytes
+    return peak - result.output.nbytes - result.log_sum_exp.nbytes
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -42,5 +42,5 @@ def test_a_mask_that_asks_for_its_gradient_is_refused() -> None:
     mask = torch.zeros(3, 3, requires_grad=True)
     with pytest.raises(ValueError, match="attn_mask asks for its gradient"):
         torch_impl.flash.flash_attention(ones, ones, ones, mask)
-    found = torch_impl.flash.flash_attention(ones, ones, ones, mask.detach())
-    assert torch.equal(found.output, ones)
+    result = torch_impl.flash.flash_attention(ones, ones, ones, mask.detach())
+    assert torch.equal(result.output, ones)

@@ -33,15 +33,15 @@ def cases(draw: st.DrawFn) -> Case:
     D, E = draw(st.integers(0, 5)), draw(st.integers(0, 4))
     groups, times = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     heads = (groups * times,) if rank > 2 else ()
-    own = (groups,) if rank > 2 else ()
+    key_heads = (groups,) if rank > 2 else ()
     gqa = rank > 2 and times > 1
     dtype = draw(st.sampled_from(["float64", "float32", "float16"]))
     scores = (*batch, *heads, L, S)
     return Case(
         name=f"drawn {draw(st.integers(0, 2**32))}",
         query=(*batch, *heads, L, D),
-        key=(*batch, *own, S, D),
-        value=(*batch, *own, S, E),
+        key=(*batch, *key_heads, S, D),
+        value=(*batch, *key_heads, S, E),
         dtype=dtype,
         fill=draw(st.sampled_from(["normal", "zero scores", "ties"])),
         mask=draw(masks(scores)),
@@ -133,10 +133,10 @@ def text_arrays() -> st.SearchStrategy[Any]:
 
 def call(version: Version, arguments: dict[str, Any]) -> Any:
     """Return the shape that comes of a call, or the error."""
-    own = {name: convert(version, x) for name, x in arguments.items()}
+    converted = {name: convert(version, x) for name, x in arguments.items()}
     function = version.package.scaled_dot_product_attention
     try:
-        return tuple(function(**own).shape)
+        return tuple(function(**converted).shape)
     except Exception as error:
         return error
 

@@ -133,7 +133,7 @@ def test_same_public_names_and_signatures(module: str) -> None:
         del other[name]
     for name in (DONE_BY_TORCH | IN_PLACE) & one.keys() & other.keys():
         one[name], other[name] = (
-            dict(names_only(found))[name] for found in (one, other)
+            dict(names_only(tree))[name] for tree in (one, other)
         )
     if module == "arrays":
         one, other = dict.fromkeys(one), dict.fromkeys(other)

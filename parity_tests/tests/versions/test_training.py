@@ -81,8 +81,8 @@ def test_the_page_has_the_recorded_numbers(page: str) -> None:
     root = Path(__file__).parents[3]
     text = (root / "docs" / page / "training.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", text, re.MULTILINE)
-    found = {int(D): tuple(map(float, row.split(" | "))) for D, row in rows}
-    assert found == RECORDED
+    numbers = {int(D): tuple(map(float, row.split(" | "))) for D, row in rows}
+    assert numbers == RECORDED
 
 
 def test_the_widths_are_those_of_the_experiment(
@@ -95,4 +95,4 @@ def test_the_widths_are_those_of_the_experiment(
     )
     rows = [line.split() for line in out.splitlines()]
     for row in (["64", "3.68", "0.52", "0.18", "0.16"], ["d", "entropy"]):
-        assert any(found[: len(row)] == row for found in rows), out
+        assert any(printed_row[: len(row)] == row for printed_row in rows), out
