@@ -51,7 +51,7 @@ def selecting() -> ArgumentParser:
 
 
 def writing() -> ArgumentParser:
-    """Return the option that writes what was found."""
+    """Return the option that writes the results as JSON."""
     options = ArgumentParser(add_help=False)
     options.add_argument(
         "--json", metavar="FILE", type=Path, help="write every result to FILE"
@@ -67,7 +67,7 @@ def add_pages(command: ArgumentParser) -> None:
 
 
 def add_list(command: ArgumentParser, what: str) -> None:
-    """Add the option that says what there is, and runs nothing."""
+    """Add the option that lists what can be run, and runs nothing."""
     command.add_argument("--list", action="store_true", help=what)
 
 

@@ -1,4 +1,4 @@
-"""What the tests share: how many inputs hypothesis draws, and who for."""
+"""What the tests share: how many inputs hypothesis draws, and fixtures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The pages of the book that a command writes, in both languages.
 
-What stands between `<!-- name -->` and `<!-- end -->` is replaced; the prose
+The text between `<!-- name -->` and `<!-- end -->` is replaced; the prose
 around it is written by hand. A page's plot is `plots/PAGE.svg` and its
 numbers are `plots/PAGE.json`, once for both languages.
 """

@@ -1,4 +1,4 @@
-"""The report: one table, concept by judge by version, and what failed."""
+"""The report: one table, concept × judge × version, and the failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def report(
     case: str | None,
     path: Path | None,
 ) -> int:
-    """Run what was chosen, print the table, return 0 if nothing failed."""
+    """Run the chosen checks, print the table, return 0 if none failed."""
     pairs = [
         (check_case, version)
         for check_case in chosen(concept, case, judge)

@@ -1,1 +1,1 @@
-"""What attention is tried on, as data."""
+"""The cases that attention is tested with, as data."""

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Bad(NamedTuple):
-    """A call that must be refused: what is changed in a good one."""
+    """A call that must be refused: a good call with one change."""
 
     name: str
     kind: type[Exception]

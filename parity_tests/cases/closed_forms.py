@@ -1,4 +1,4 @@
-"""Arguments of attention whose result a reader can work out by hand."""
+"""Arguments of attention whose result can be computed by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LN3 = math.log(3)
 
 @dataclass(frozen=True)
 class Value:
-    """Arguments written out, and what must come of them."""
+    """Arguments written out, and the expected result."""
 
     name: str
     query: Any
@@ -30,7 +30,7 @@ class Value:
 
 
 def column(*numbers: float) -> Any:
-    """Return numbers below each other: S keys or values of width 1."""
+    """Return a column of numbers: S keys or values of dimension 1."""
     return [[number] for number in numbers]
 
 

@@ -1,7 +1,7 @@
 """How the numbers of query, key and value are drawn, and rounded.
 
 Each of `FILLS` takes arrays of standard normal numbers and changes them:
-into huge ones, tiny ones, equal ones, or what else a case is about.
+into huge, tiny or equal ones, or into others that a case needs.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ def normal(drawn: Drawn) -> Drawn:
 
 
 def zero_scores(drawn: Drawn) -> Drawn:
-    """Let the scores vanish, and the output be the weights themselves."""
+    """Make every score 0, and the output equal to the weights."""
     identity = np.eye(*drawn.value.shape[-2:])
     value = np.broadcast_to(identity, drawn.value.shape).copy()
     return drawn._replace(query=np.zeros(drawn.query.shape), value=value)
 
 
 def spread(deviation: float) -> Fill:
-    """Give the scaled scores this standard deviation."""
+    """Make this the standard deviation of the scaled scores."""
     return lambda drawn: drawn._replace(query=drawn.query * deviation)
 
 
 def rows_apart(drawn: Drawn) -> Drawn:
-    """Let two rows of scores lie 10⁴ apart, each of them ordinary."""
+    """Make two rows of scores 10⁴ apart, with ordinary differences inside."""
     query = np.sign(drawn.query) * 1.0
     key = np.round(4 * drawn.key) / 4
     key[..., 0] = 1.0
@@ -62,14 +62,14 @@ def ties(drawn: Drawn) -> Drawn:
 
 
 def one_hot(drawn: Drawn) -> Drawn:
-    """Let the greatest score be so far ahead that the other weights are 0."""
+    """Make one score so much larger that all other weights are 0."""
     factors = 1 + np.arange(drawn.key.shape[-2])[:, None]
     query = 64 * np.sign(drawn.query)
     return drawn._replace(query=query, key=np.sign(drawn.key) * factors)
 
 
 def rising(first: float, last: float) -> Fill:
-    """Let the scores of a row run from one size to another."""
+    """Make the scores of a row rise from one number to another."""
 
     def fill(drawn: Drawn) -> Drawn:
         sizes = np.linspace(first, last, drawn.key.shape[-2])[:, None]
@@ -108,7 +108,7 @@ def mean(drawn: Drawn) -> Drawn:
 
 
 def poison(drawn: Drawn) -> Drawn:
-    """Make keys NaN and infinite that a mask forbids."""
+    """Put NaN and infinity into masked keys."""
     key = drawn.key.copy()
     key[..., 1, :] = np.nan
     key[..., 4, :] = np.inf

@@ -5,8 +5,8 @@ in every process and no seed can be chosen for it. A case that is renamed
 gets other numbers.
 
 Sizes are all different wherever they can be: B 2, H 6, G 3, L 5, S 7, D 4,
-E 3. With equal sizes, one head and a gradient of ones most mistakes are
-invisible.
+E 3. With equal sizes, a single head or a gradient of ones most mistakes
+cannot be seen.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ QUERY, KEY, VALUE = (B, H, L, D), (B, H, S, D), (B, H, S, E)
 class Mask:
     """How a mask is drawn.
 
-    `fill` is what stands at the forbidden places of a floating mask; a
-    boolean mask has False there. `share` is how many places are forbidden.
-    `dead` lists rows with nothing to see: "row" one, "head" one head's,
-    "all" every row. With `lengths`, the last keys of each sequence are
-    forbidden too, more of them for each further sequence.
+    `fill` is the entry of a floating mask where a key is masked; a boolean
+    mask has False there. `share` is the share of entries that are masked.
+    `dead` says which rows may see no key: "row" one row, "head" those of
+    one head, "all" every row. With `lengths` the last keys of each sequence
+    are masked too, more of them for each further sequence.
     """
 
     kind: str
@@ -99,7 +99,7 @@ class Inputs:
 
     @property
     def E(self) -> int:
-        """Return the width of value."""
+        """Return the dimension of value."""
         return int(self.value.shape[-1])
 
     def without_heads(self, array: Array) -> Array:
@@ -115,7 +115,7 @@ class Inputs:
         return 1 / gmpy2.sqrt(width) if width else gmpy2.mpfr(1)
 
     def exact_growth(self) -> Any:
-        """Return what a kept weight is multiplied by."""
+        """Return the factor of a kept weight, 1 / (1 - p)."""
         return 1 / (1 - gmpy2.mpfr(self.options.dropout_p))
 
     def keeps(self, index: Sequence[int]) -> bool:

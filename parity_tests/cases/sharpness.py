@@ -1,4 +1,4 @@
-"""What the experiment on the scale has recorded, by the dimension D."""
+"""The recorded results of the experiment on the scale, by dimension D."""
 
 from __future__ import annotations
 

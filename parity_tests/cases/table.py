@@ -1,8 +1,8 @@
-"""The cases: what attention is tried on, as data and nothing else.
+"""The table of cases, as data and nothing else.
 
 A case is a row of this table: shapes, a dtype, how the numbers are drawn, a
-mask, and the options of scaled_dot_product_attention. Nothing here says what
-must come out.
+mask, and the options of scaled_dot_product_attention. The
+expected results are not here: the judges compute them.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ def masks() -> Iterator[Case]:
 def subsets() -> Iterator[Case]:
     """Yield every subset of mask, bias, causal, window, lengths, soft cap.
 
-    What a mask forbids, a bias adds and the lengths cut off is one argument:
-    boolean without a bias, floating with one.
+    Mask, bias and lengths are one argument, attn_mask: boolean without a
+    bias, floating with one.
     """
     parts = ("mask", "bias", "causal", "window", "lengths", "cap")
     for flags in itertools.product((False, True), repeat=len(parts)):
@@ -174,7 +174,7 @@ def subsets() -> Iterator[Case]:
 
 
 def windows() -> Iterator[Case]:
-    """Yield windows at their corners."""
+    """Yield windows with extreme radii."""
     yield Case(
         "window beyond the keys",
         (B, 3, 7, D),
@@ -217,7 +217,7 @@ def subset(parts: Sequence[str]) -> Case:
 
 
 def scales() -> Iterator[Case]:
-    """Yield scales at their corners."""
+    """Yield extreme and special scales."""
     for scale in (0.0, -1.0, 0.3, 2.5, 1e-30, 1):
         yield Case(f"scale {scale}", scale=scale)
     yield Case("scale 300", fill="spread 0.01", scale=300.0)
@@ -251,7 +251,7 @@ def dtypes() -> Iterator[Case]:
 
 
 def magnitudes() -> Iterator[Case]:
-    """Yield scores that are huge, tiny, far apart, equal, of no sign."""
+    """Yield scores that are huge, tiny, far apart, equal, or ±0."""
     for dtype in ("float32", "float64"):
         yield Case(f"{dtype} denormal", fill="denormal", dtype=dtype)
     yield Case("float16 beyond its range", fill="mean", dtype="float16")
@@ -264,7 +264,7 @@ def magnitudes() -> Iterator[Case]:
 
 
 def dropouts() -> Iterator[Case]:
-    """Yield probabilities at their corners, with the kept weights given."""
+    """Yield extreme probabilities, with the dropout mask given."""
     for dropout_p in (0.1, 0.5, 0.75, 1.0):
         yield Case(f"dropout {dropout_p}", dropout_p=dropout_p)
     yield Case(
@@ -309,7 +309,7 @@ def options_by_rank() -> Iterator[Case]:
 
 
 def options_by_dtype() -> Iterator[Case]:
-    """Yield options in every dtype, at a width that is no power of 2."""
+    """Yield options in every dtype, with D that is no power of 2."""
     options: list[dict[str, Any]] = [
         {"scale": 0.3},
         {"soft_cap": 0.7},
@@ -409,7 +409,7 @@ def many_keys_and_none() -> Iterator[Case]:
 
 
 def equal_sizes() -> Iterator[Case]:
-    """Yield sizes that are equal, where one axis passes for another."""
+    """Yield equal sizes, where one axis can be mistaken for another."""
     square = ((L, 3, L, D), (L, 3, L, D), (L, 3, L, E))
     masks: tuple[Shape, ...] = ((L, L), (L,), (3, L, L))
     for shape in masks:
@@ -448,7 +448,7 @@ def dropout_masks() -> Iterator[Case]:
 
 
 def broadcasts() -> Iterator[Case]:
-    """Yield axes that one or two of query, key and value alone have."""
+    """Yield axes that only one or two of query, key and value have."""
     query, key, value = (1, H, L, D), (1, H, S, D), (1, H, S, E)
     table = Mask("bool", (B, 1, L, S), dead="row")
     bias = Mask("float", (B, 1, L, S), dead="row")

@@ -43,12 +43,12 @@ class Attention(NamedTuple):
 
 
 def computation_dtype(dtype: str) -> str:
-    """Return the type in which a result of `dtype` is computed."""
+    """Return the compute dtype of a result of `dtype`."""
     return computation().half or dtype if dtype in HALF else dtype
 
 
 def has_dtype(name: str, got: Any, dtype: str, outer: bool) -> None:
-    """Assert the dtype: as given at the edge, that of computation inside."""
+    """Assert the dtype: that of the inputs, or inside the compute dtype."""
     inside = computation_dtype(dtype)
     wanted = dtype if outer else inside
     # NumPy has no bfloat16: it comes back as float32.
@@ -64,7 +64,7 @@ def repeated(array: Any, inputs: Inputs) -> Bounded:
 
 
 def seen(inputs: Inputs) -> Any:
-    """Return what may be seen: (..., H, L, S), or fewer axes."""
+    """Return which keys may be seen: (..., H, L, S), or fewer axes."""
     i = np.arange(inputs.L)[:, None]
     j = np.arange(inputs.S)
     allowed = np.ones((inputs.L, inputs.S), dtype=bool)
@@ -83,9 +83,9 @@ def seen(inputs: Inputs) -> Any:
 def attention(inputs: Inputs, given: str) -> Attention:
     """Bound every step of attention.
 
-    Nothing is said about whether the scale is applied to query, to both or
-    to the product: four roundings and the smallest number of the type, once
-    for each product of a sum, cover all three.
+    A version may apply the scale to query, to query and key, or to the
+    product: four roundings, and the smallest number of the type for each
+    product of a sum, cover all three.
     """
     dtype = computation_dtype(given)
     width = inputs.query.shape[-1]
@@ -131,7 +131,7 @@ def attention(inputs: Inputs, given: str) -> Attention:
 
 
 def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
-    """Bound what dropout makes of weights or of their gradient."""
+    """Bound dropout of the weights or of their gradient."""
     if inputs.options.dropout_mask is None:
         return a
     if inputs.options.dropout_p == 1:
@@ -186,7 +186,7 @@ def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
 
 
 def with_upstream(inputs: Inputs, d_output: Any, d_lse: Any) -> Inputs:
-    """Return inputs with other gradients coming back."""
+    """Return inputs with other gradients of output and log-sum-exp."""
     return replace(inputs, d_output=d_output, d_log_sum_exp=d_lse)
 
 
@@ -211,11 +211,11 @@ def in_groups(
 def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
     """Bound attention and its gradients where the keys come in `parts`.
 
-    To the roundings of one softmax come, for every power, those of the
-    factors that bring it from one maximum to the next, each an exp of a
-    rounded difference and a product: 2 FUNCTION_ULPS + 3 a part. They act
-    on numerator and denominator alike. The way back takes Σ dO O in place
-    of Σ P dP: E more roundings, and the output's own error.
+    Every exponential has the roundings of one softmax, and those of the
+    factors that rescale it from one maximum to the next. Each factor is the
+    exp of a rounded difference, and a product: 2 FUNCTION_ULPS + 3 for each
+    part, for numerator and denominator alike. The backward pass takes
+    Σ dO O in place of Σ P dP: E more roundings, and the error of the output.
     """
     forward = attention(inputs, given)
     dtype, steps = forward.dtype, forward.steps

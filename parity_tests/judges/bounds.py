@@ -60,7 +60,7 @@ def format_of(dtype: Any) -> Format:
 
 
 def exact(array: Any) -> Bounded:
-    """Return what is given, which has no error yet."""
+    """Return numbers without an error."""
     value = np.asarray(array, dtype=np.float64)
     return Bounded(value, np.zeros_like(value))
 
@@ -141,10 +141,9 @@ def masked(a: Bounded, mask: Any) -> Bounded:
 def exponentials(x: Bounded, dtype: Any) -> tuple[Float64, Bounded]:
     """Bound exp(x - max); return the maximum too, 0 for a row of -inf.
 
-    An error ε of x makes a factor of exp(ε). The error of the maximum is no
-    error of the result: every entry of the row is reduced by the same
-    number, whichever that is. Below the smallest normal number anything
-    may become 0.
+    An error ε of x is a factor exp(ε) of the result. An error of the maximum
+    does not matter: the same number is subtracted from every entry of the
+    row. A result below the smallest normal number may become 0.
     """
     highest = x.value.max(axis=-1, keepdims=True, initial=-np.inf)
     highest = np.where(np.isneginf(highest), 0.0, highest)
@@ -175,7 +174,7 @@ def softmax(x: Bounded, dtype: Any) -> Bounded:
 
 
 def least(sums: Bounded) -> Float64:
-    """Return the least that a sum may have come out as; 1 if it is 0."""
+    """Return the least value that a computed sum may have; 1 if it is 0."""
     smallest = np.maximum(sums.value - sums.error, np.finfo(float).tiny)
     return np.where(sums.value == 0, 1.0, smallest)
 
@@ -206,11 +205,11 @@ def log_softmax(x: Bounded, dtype: Any) -> Bounded:
 def normal_numbers(size: int) -> float:
     """Bound how far two libraries' normal numbers in float32 lie apart.
 
-    Both take the same u₁ and u₂. The logarithm, the root, the angle, its
-    cosine and the product each round on their own, and θ, below 2π, turns
-    its rounding into one of r: that many units in the last place of the
-    greatest r there is, √(-2 ln 2⁻²⁴). Below 16 numbers both compute in
-    double and round once: they are equal.
+    Both use the same u₁ and u₂. Logarithm, root, angle, cosine and product
+    have one rounding each, and an error of θ, which is below 2π, becomes an
+    error of r cos θ. The bound is that many units in the last place of the
+    largest r, √(-2 ln 2⁻²⁴). For fewer than 16 numbers both compute in
+    double precision and round once, so they are equal.
     """
     greatest = float(np.sqrt(48 * np.log(2)))
     unit = unit_roundoff(np.float32) * greatest
@@ -218,7 +217,7 @@ def normal_numbers(size: int) -> float:
 
 
 def rounded_to(a: Bounded, dtype: str) -> Bounded:
-    """Bound the one rounding of a result to the type that was given."""
+    """Bound the single rounding of a result to the dtype of the inputs."""
     kind = format_of(dtype)
     rounding = kind.u * (np.abs(a.value) + a.error) + kind.smallest
     return Bounded(a.value, a.error + rounding)
@@ -249,8 +248,8 @@ def transposed(a: Bounded) -> Bounded:
 def can_fail(values: Any, error: Any, dtype: str) -> bool:
     """Return whether a bound is small beside what it bounds.
 
-    What is exactly 0 must come out as 0, or all but: as a millionth of the
-    numbers of size 1 that it is made of.
+    The bound of an exact 0 must be 0 or nearly 0: at most a millionth,
+    where the numbers added up have size 1.
     """
     finite = np.isfinite(values)
     allowed = np.broadcast_to(error, finite.shape)[finite].max(initial=0.0)

@@ -1,4 +1,4 @@
-"""A case with a result, beside a case that has none."""
+"""A case with a result, for every case that has none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def trivial(case: Case) -> bool:
 
 
 def controlled(case: Case) -> list[Case]:
-    """Return a case, and with it one that has a result, if it has none.
+    """Return a case, and another with a result if it has none.
 
     A version that returns zeros must not pass anywhere.
     """

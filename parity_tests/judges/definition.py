@@ -1,10 +1,10 @@
 """The definition of attention, in scalar loops, in high precision.
 
-It shares no line with either version: no array operation, no maximum that is
-subtracted, no -inf that is added. A key that may not be seen does not occur
-in a sum. It is written over any kind of number that can be added, multiplied
-and divided; with gmpy2's numbers it gives the values, and with `Node`s,
-which remember what they were made from, their derivatives as well.
+It shares no line with either version: it has no array operations, subtracts
+no maximum and adds no -inf. A masked key does not occur in a sum. It takes
+any kind of number that can be added, multiplied and divided: with gmpy2's
+numbers it gives the values, and with `Node`s, which record how they were
+computed, also the derivatives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ZERO = gmpy2.mpfr(0)
 
 
 class Exact(NamedTuple):
-    """A tensor as two float64: what is nearest, and what is missing yet."""
+    """A tensor as two float64: the nearest, and the rest."""
 
     nearest: NDArray[np.float64]
     missing: NDArray[np.float64]
@@ -118,7 +118,7 @@ def read_by(h: int, H: int, array: NDArray[Any]) -> int:
 
 
 def sees(inputs: Inputs, index: Sequence[int]) -> bool:
-    """Return whether the query may look at the key: (..., h, i, j)."""
+    """Return whether the query may see the key: (..., h, i, j)."""
     i, j = index[-2:]
     if inputs.options.is_causal and j > i:
         return False
@@ -134,7 +134,7 @@ def sees(inputs: Inputs, index: Sequence[int]) -> bool:
 
 
 class Row(NamedTuple):
-    """All there is for one query: numbers by key, None = not seen."""
+    """Every step of one query: numbers by key, None for a masked key."""
 
     scores: list[Any]
     capped_scores: list[Any]
@@ -148,7 +148,7 @@ class Row(NamedTuple):
 def attend(
     inputs: Inputs, arrays: dict[str, Numbers], make: Make, *index: int
 ) -> Row:
-    """Return what the query at (..., h, i) sees and gathers."""
+    """Return every step of the query at (..., h, i)."""
     query, key, value = (arrays[n] for n in ("query", "key", "value"))
     S, E, D = key.shape[-2], value.shape[-1], query.shape[-1]
     *batch, h, i = index
@@ -228,7 +228,7 @@ def tensors(inputs: Inputs, make: Make) -> dict[str, Numbers]:
 
 
 def plain(number: Any) -> Any:
-    """Make a number that remembers nothing."""
+    """Make a number without derivatives."""
     return number
 
 
@@ -313,7 +313,7 @@ def backward(case: Case) -> dict[str, Exact]:
 
 
 def propagate(results: Sequence[tuple[Node, Any]]) -> None:
-    """Give every node its gradient, from the results back to the inputs."""
+    """Compute the gradient of every node, from the results to the inputs."""
     for node, upstream in results:
         node.gradient = node.gradient + gmpy2.mpfr(float(upstream))
     for node in reversed(in_order(node for node, _ in results)):
@@ -322,7 +322,7 @@ def propagate(results: Sequence[tuple[Node, Any]]) -> None:
 
 
 def in_order(results: Iterable[Node]) -> list[Node]:
-    """Return all nodes, each after those it was made from."""
+    """Return all nodes, each after its parents."""
     ordered: list[Node] = []
     known: set[int] = set()
     stack = [(node, False) for node in results]

@@ -1,4 +1,4 @@
-"""What flash_attention must give in whichever module: flash, or fast."""
+"""What flash_attention must return, in flash and in fast."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 With query = 0 the scores vanish, and with value = identity the output *is*
 the weight matrix: 1/n on the n keys that are seen, rounded once, and exactly
-0 on the others. What goes wrong with masks, corners, windows, heads, axes
-and layout shows here to the bit.
+0 on the others. Mistakes with masks, corners, windows, heads, axes and
+layout show here exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .definition import sees
 
 
 def structural(case: Case) -> Case | None:
-    """Return a case with its scores at 0, or None where that has no sense."""
+    """Return a case with every score 0, or None where that is not possible."""
     sizes = (*case.query, *case.key, *case.value)
     boolean = case.mask is None or case.mask.kind == "bool"
     if 0 in sizes or not boolean or case.fill != "normal":
@@ -68,7 +68,7 @@ def within_one_over_seen(trial: Trial, got: dict[str, Any]) -> None:
 
 
 def rounded_once(weights: Any, dtype: str) -> Any:
-    """Return weights as one division in the dtype of computation gives."""
+    """Return weights as one division in the compute dtype gives them."""
     computed = "float32" if dtype in ("float16", "bfloat16") else dtype
     once = weights.astype(computed)
     if dtype == "bfloat16":

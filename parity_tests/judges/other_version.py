@@ -1,4 +1,4 @@
-"""Each other: what the other version gives, and how far apart two may lie."""
+"""Each other: the results of the other version, and how far two may differ."""
 
 from __future__ import annotations
 

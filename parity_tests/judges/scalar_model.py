@@ -1,8 +1,8 @@
 """The language model by its definition: scalars in loops, nothing else.
 
-It shares no line with either version. A position, a head, a character is
-one after the other; a key that comes later occurs in no sum. Over numbers
-that remember what they were made from it gives every gradient as well.
+It shares no line with either version. It loops
+over positions, heads and characters, and a later key occurs in no sum. Over
+numbers that record how they were computed it also gives every gradient.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EPSILON = 1e-5
 
 
 def constant(number: float) -> Node:
-    """Return a number that came from nowhere."""
+    """Return a number without parents."""
     return Node(gmpy2.mpfr(number))
 
 
@@ -55,7 +55,7 @@ def plus(one: Iterable[Any], other: Iterable[Any]) -> Row:
 
 
 def normal(row: Row, parts: dict[str, Numbers], name: str) -> Row:
-    """Return a row with mean 0 and deviation 1, then weight and bias."""
+    """Return a row normalized, times weight, plus bias."""
     count = constant(len(row))
     mean = total(row) / count
     centred = [minus(x, mean) for x in row]
@@ -69,7 +69,7 @@ def normal(row: Row, parts: dict[str, Numbers], name: str) -> Row:
 
 
 def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
-    """Return what each position gathers, by all heads."""
+    """Return the attention of each position, over all heads."""
     query, key, value = (
         [by_matrix(row, parts[f"attention.w_{n}"]) for row in rows]
         for n in "qkv"
@@ -96,7 +96,7 @@ def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
 
 
 def block(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
-    """Return what a block makes of the rows of one sequence."""
+    """Return the output of a block for the rows of one sequence."""
     seen = [normal(row, parts, "norm_1") for row in rows]
     rows = [
         plus(*p) for p in zip(rows, attention(seen, parts, H), strict=True)
@@ -141,7 +141,7 @@ def loss_and_gradients(
     targets: NDArray[Any],
     H: int,
 ) -> tuple[NDArray[Any], float, dict[str, NDArray[Any]]]:
-    """Return the logits, the loss, and its gradient by every parameter."""
+    """Return the logits, the loss, and its gradient for every parameter."""
     with gmpy2.context(precision=PRECISION):
         parts = {name: numbers(array, Node) for name, array in arrays.items()}
         all_logits = [logits(parts, row.tolist(), H) for row in ids]

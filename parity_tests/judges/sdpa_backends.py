@@ -58,12 +58,12 @@ class Witnessed:
 def witnessed() -> Iterator[Witnessed]:
     """Yield every case that torch's function can compute, by backend.
 
-    It has no window, no soft cap, no given dropout; only its fused kernel
-    takes a mask with is_causal. It departs on masks of rank 0 and 1, on
-    masks of another dtype, on what is not a number behind a mask, and on
-    groups of heads without an axis of heads; in its fused kernel on a scale
-    of NaN, and on one of 0 or below with is_causal. Over many keys in a
-    half type it rounds too much to tell anything.
+    It has no window, no soft cap and no dropout mask, and only its fused
+    kernel takes a mask with is_causal. It departs from the contract for
+    masks of rank 0 and 1, masks of another dtype, NaN behind a mask, and
+    grouped heads without an axis of heads. Its fused kernel also departs
+    for a scale of NaN, and for one of 0 or below with is_causal. Over many
+    keys in a half type it rounds too much to say anything.
     """
     for case in CASES:
         extra = (
@@ -110,7 +110,7 @@ def arguments(inputs: Inputs, dtype: str) -> dict[str, Any]:
 
 
 def rounded_weights(inputs: Inputs, dtype: str) -> Any:
-    """Bound what the fused kernel loses by rounding weights to a half type."""
+    """Bound the error from rounding weights to half types, as fused does."""
     if dtype not in bounds.HALF:
         return 0.0
     bounded = attention_bounds.attention(inputs, dtype)
@@ -124,7 +124,7 @@ WITNESSED = list(witnessed())
 
 @cached
 def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
-    """Return what torch's function gives, and the bound between it and us."""
+    """Return the output of torch's function, and the bound of its error."""
     case = seen.case
     inputs = build(case)
     with on(seen.backend):
@@ -151,7 +151,7 @@ GRADIENTS = [
 
 
 def silent(case: Case) -> Inputs:
-    """Return inputs to whose log-sum-exp nothing comes back."""
+    """Return inputs whose log-sum-exp has no gradient."""
     inputs = build(case)
     nothing = np.zeros_like(inputs.d_log_sum_exp)
     return attention_bounds.with_upstream(inputs, inputs.d_output, nothing)
@@ -161,7 +161,7 @@ def silent(case: Case) -> Inputs:
 def gradient_testimony(
     seen: Witnessed,
 ) -> dict[str, tuple[NDArray[Any], Any]]:
-    """Return the gradients torch's function gives, each with its bound."""
+    """Return the gradients of torch's function, each with its bound."""
     case = seen.case
     inputs = silent(case)
     named = arguments(inputs, case.dtype)

@@ -20,7 +20,7 @@ ROUNDINGS = 2 * (5 * M + 2 * T + HIDDEN + V + 16 * bounds.FUNCTION_ULPS)
 
 
 class Model(NamedTuple):
-    """One way of putting a model together, and what it is shown."""
+    """A way to build a model, and the inputs and targets for it."""
 
     name: str
     blocks: int = 1
@@ -65,7 +65,7 @@ class Model(NamedTuple):
         return {n: a.astype(self.dtype) for n, a in drawn.items()}
 
     def shown(self) -> tuple[Any, Any]:
-        """Draw two sequences and what comes next in them."""
+        """Draw two sequences and their targets."""
         rng = np.random.default_rng(23)
         shape = (2, math.prod(self.batch), self.length)
         ids, targets = rng.integers(0, V, shape)
@@ -93,7 +93,7 @@ MODELS = [
 
 
 def make(version: Version, model: Model) -> Any:
-    """Put a model of a version together, part by part."""
+    """Build a model of a version, part by part."""
     arrays = {n: version.array(a) for n, a in model.draw().items()}
     module = version.module("language_model")
     norm = version.function("layer_norm.LayerNorm")

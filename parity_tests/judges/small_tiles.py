@@ -35,7 +35,7 @@ GRADIENT = [case for case in TILED if case.gradient]
 
 @contextmanager
 def settings(version: Version, name: str, **constants: Any) -> Iterator[None]:
-    """Give a module other constants for a while."""
+    """Set constants of a module, and set them back at the end."""
     module = version.module(name)
     before = {name: getattr(module, name) for name in constants}
     vars(module).update(constants)
@@ -52,7 +52,7 @@ def tiles(
     module: str = MODULE,
     **constants: Any,
 ) -> AbstractContextManager[None]:
-    """Give flash, or fast, other sizes of tiles for a while."""
+    """Set the tile sizes of flash or fast, and set them back at the end."""
     return settings(version, module, QUERIES=queries, KEYS=keys, **constants)
 
 

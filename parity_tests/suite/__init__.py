@@ -1,1 +1,1 @@
-"""What the suite is made of: versions, checks, and how one is run."""
+"""The parts of the suite: versions, checks, and running them."""

@@ -1,4 +1,4 @@
-"""One comparison for the whole suite, and what it says when it fails."""
+"""The only comparison of the suite, and its message when it fails."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def compare(
 ) -> Comparison:
     """Compare a tensor with what is expected, element by element.
 
-    `expected` and `missing` together are the expected value, the second
-    being what float64 could not hold of it. Without a bound the two must be
-    equal. Infinities and NaN must stand at the same places.
+    `expected` and `missing` together are the expected value: `missing` is
+    the part that float64 could not hold. Without a bound the two must be
+    equal. Infinities and NaN must have the same indices.
     """
     got, expected = np.asarray(got), np.asarray(expected)
     if got.shape != expected.shape:

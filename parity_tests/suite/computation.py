@@ -1,7 +1,7 @@
-"""How a library computes, as far as the bounds of rounding depend on it.
+"""How a library computes, where the bounds of rounding depend on it.
 
-A check runs inside `computed_as` of its version, and the bounds ask
-`computation` what holds there.
+A check runs inside `computed_as` of its version, and the bounds call
+`computation` to learn how that version computes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Result = TypeVar("Result")
 class Computation(NamedTuple):
     """What a port may declare in its module `arrays`.
 
-    `half` is the dtype in which half types are computed, None where that is
-    the half type itself. Without `subnormals`, what is too small for a
-    normal number becomes 0.
+    `half` is the dtype in which half types are computed, None for the half
+    type itself. Without `subnormals`, numbers below the smallest normal one
+    become 0.
     """
 
     half: str | None = "float32"
@@ -33,13 +33,13 @@ _COMPUTATION: ContextVar[Computation] = ContextVar("computation")
 
 
 def computation() -> Computation:
-    """Return how the version computes that is checked now."""
+    """Return how the version that is being checked computes."""
     return _COMPUTATION.get(OURS)
 
 
 @contextmanager
 def computed_as(how: Computation) -> Iterator[None]:
-    """Let the bounds be those of a computation for a while."""
+    """Use the bounds of a computation until the end of the context."""
     token = _COMPUTATION.set(how)
     try:
         yield
@@ -50,7 +50,7 @@ def computed_as(how: Computation) -> Iterator[None]:
 def cached(
     function: Callable[[*Given], Result],
 ) -> Callable[[*Given], Result]:
-    """Keep the results of a function of bounds, for each computation."""
+    """Cache a function that returns bounds, for each computation."""
 
     @cache
     def kept(how: Computation, given: tuple[*Given]) -> Result:

@@ -52,7 +52,7 @@ ONE_SIDED = {"fast": "numpy"}
 
 
 class Trial:
-    """One version before one check, with what it has shown so far."""
+    """One version in one check, with its comparisons so far."""
 
     def __init__(self, version: Version, case: Any) -> None:
         self.version = version

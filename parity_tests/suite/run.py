@@ -1,4 +1,4 @@
-"""How one check is run on one version, and what the outcome is.
+"""Running one check on one version, and its outcome.
 
 A check with one of its cases is a `CheckCase`. The tests, the report and the
 bank of faults all run the same ones.
@@ -66,7 +66,7 @@ def run(check_case: CheckCase, version: Version) -> Outcome:
 def explain(
     check_case: CheckCase, name: str, command: tuple[str, ...], text: str
 ) -> str:
-    """Return a failure with where it was and how to see it alone."""
+    """Return a failure with its name and the command that repeats it alone."""
     case = (
         check_case.check.name
         if check_case.case is None
@@ -82,7 +82,7 @@ def explain(
 
 
 def applies(check_case: CheckCase, version: Version) -> bool:
-    """Return whether a version has what a check asks for."""
+    """Return whether a version has the functions that a check needs."""
     side = ONE_SIDED.get(check_case.check.concept, version.name)
     has_dtype = version.has(getattr(check_case.case, "dtype", "float32"))
     return side == version.name and has_dtype

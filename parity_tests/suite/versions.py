@@ -56,14 +56,14 @@ ALL_DTYPES = ("float64", "float32", "float16", "bfloat16")
 
 
 class Missing(Exception):
-    """A version does not have what it is asked for: it is not there yet."""
+    """A version does not have a function: it is not there yet."""
 
 
 class Version:
     """A package, called with NumPy arrays and answering with them.
 
-    `dtypes` are those it says it has, `computation` is how it rounds, and
-    `command` is what shows it alone.
+    `dtypes` are those it declares, `computation` is how it rounds, and
+    `command` is the command that runs it alone.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Version:
 
     @property
     def is_port(self) -> bool:
-        """Return whether it may be unfinished: one of ours may not."""
+        """Return whether it is a port, which may be unfinished."""
         return self.command[0] == "check"
 
     @cached_property
@@ -97,7 +97,7 @@ class Version:
     def by_hand(self) -> bool:
         """Return whether gradients are functions, not recorded by torch.
 
-        They may be derived by hand, or call what their library derives.
+        They may be derived by hand, or call the library's differentiation.
         """
         if not self.on_torch:
             return True
@@ -112,18 +112,18 @@ class Version:
         return dtype in self.dtypes
 
     def declared(self, name: str, otherwise: Any) -> Any:
-        """Return what the module `arrays` says of itself, if it says it."""
+        """Return a constant of the module `arrays`, if there is one."""
         try:
             return getattr(self.module("arrays"), name, otherwise)
         except Missing:
             return otherwise
 
     def carries(self, dtype: str) -> bool:
-        """Return whether a dtype comes through the library as it went in."""
+        """Return whether a dtype survives from_numpy and to_numpy."""
         return self.comes_back_as(dtype) == dtype
 
     def comes_back_as(self, dtype: str) -> str | None:
-        """Return the dtype that comes out where this one goes in, or None."""
+        """Return the dtype that to_numpy returns for this one, or None."""
         if dtype == "bfloat16":
             return None
         try:
