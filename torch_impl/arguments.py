@@ -95,8 +95,8 @@ def check_shapes(query: Any, key: Any, value: Any, enable_gqa: bool) -> None:
             )
     if key.shape[-1] != query.shape[-1]:
         raise ValueError(
-            f"key has shape {tuple(key.shape)}, expected the width of query, "
-            f"{query.shape[-1]}, as its last axis"
+            f"key has shape {tuple(key.shape)}, expected the dimension of "
+            f"query, {query.shape[-1]}, as its last axis"
         )
     if value.shape[-2] != key.shape[-2]:
         raise ValueError(

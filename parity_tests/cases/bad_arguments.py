@@ -80,7 +80,7 @@ BAD = [
     bad(
         "another width",
         ValueError,
-        "key has shape (2, 6, 7, 5), expected the width of query, 4,",
+        "key has shape (2, 6, 7, 5), expected the dimension of query, 4,",
         key=zeros(2, 6, 7, 5),
     ),
     bad(
@@ -191,7 +191,7 @@ BAD = [
     bad(
         "a narrower key",
         ValueError,
-        "key has shape (2, 6, 7, 3), expected the width of query, 4,",
+        "key has shape (2, 6, 7, 3), expected the dimension of query, 4,",
         key=zeros(2, 6, 7, 3),
     ),
     bad(
