@@ -31,4 +31,4 @@ def start(prog: str = "attention-twice") -> NoReturn:
 
 
 if __name__ == "__main__":
-    start("attention_twice")
+    start("python -m attention_twice")

@@ -345,7 +345,7 @@ def run(argv: Sequence[str], prog: str = "attention.py") -> None:
             command=command.name,
         )
     plain = options.pop("plain", False) or not sys.stdout.isatty()
-    page = Page(tag, plain)
+    page = Page(tag, plain, prog)
     page.plot = plot_folder(options)
     libraries = usable(page, impl)
     command.run(page, [Side(name) for name in libraries], **options)

@@ -28,9 +28,9 @@ from .words import N_, RefusalError
 RUNS = 3
 # The dimension of the head whose time is measured.
 D = 64
-# Tables of scores that stand in memory at once at the peak: the scores, the
+# Score matrices that are in memory at once at the peak: the scores, the
 # masked scores, their exponentials and the weights, and the mask itself.
-PEAK_TABLES = 4.5
+PEAK_MATRICES = 4.5
 
 
 def run_exercise_1(
@@ -124,10 +124,10 @@ def run_exercise_3(
     ]
     times = np.reshape(measured, (len(lengths), len(sides)))
     names = (page.word("{name}, ms", name=side.name) for side in sides)
-    rows = [["T", page.word("table, MiB"), *names]]
+    rows = [["T", page.word("score matrix, MiB"), *names]]
     for T, row in zip(lengths, times * 1000, strict=True):
         cells = (f"{milliseconds:.1f}" for milliseconds in row)
-        rows.append([str(T), f"{table_bytes(T) / MIB:.1f}", *cells])
+        rows.append([str(T), f"{matrix_bytes(T) / MIB:.1f}", *cells])
     if len(set(lengths)) == 1:
         page.table(rows, width=12)
         return
@@ -135,7 +135,7 @@ def run_exercise_3(
         f"{exponent(lengths, column):.2f}" for column in times.T.tolist()
     )
     page.table([*rows, [page.word("exponent"), "2.00", *exponents]], width=12)
-    page.say("Time grows as T to the power of the exponent; the table as T².")
+    page.say("Time grows as T to the power of the exponent; the matrix as T².")
 
 
 def median_time(side: Side, T: int) -> float:
@@ -159,23 +159,23 @@ def exponent(lengths: Sequence[int], times: Sequence[float]) -> float:
     return statistics.linear_regression(*logs).slope
 
 
-def table_bytes(T: int) -> int:
-    """Return the bytes of one table of T × T scores in float32."""
+def matrix_bytes(T: int) -> int:
+    """Return the bytes of one matrix of T × T scores in float32."""
     return 4 * T * T
 
 
 def check_memory(T: int) -> None:
-    """Refuse a table of scores that does not fit the free memory."""
+    """Refuse a score matrix that does not fit the free memory."""
     free = free_bytes()
-    peak = PEAK_TABLES * table_bytes(T)
+    peak = PEAK_MATRICES * matrix_bytes(T)
     if free is None or peak <= free:
         return
     raise RefusalError(
-        "--lengths {T}: the table of scores takes {table:.0f} MiB, with its "
+        "--lengths {T}: the score matrix takes {matrix:.0f} MiB, with its "
         "copies {peak:.0f} MiB; {free:.0f} MiB are free, enough for {fits}",
         T=T,
-        table=table_bytes(T) / MIB,
+        matrix=matrix_bytes(T) / MIB,
         peak=peak / MIB,
         free=free / MIB,
-        fits=math.isqrt(int(free / PEAK_TABLES / table_bytes(1))),
+        fits=math.isqrt(int(free / PEAK_MATRICES / matrix_bytes(1))),
     )

@@ -28,8 +28,16 @@ def columns() -> int:
 class Page:
     """Where words, tables and heat maps go: a terminal or plain text."""
 
-    def __init__(self, lang: str, plain: bool) -> None:
+    def __init__(
+        self, lang: str, plain: bool, program: str = "attention.py"
+    ) -> None:
         self.lang = lang
+        # How the program is started, as a person would type it.
+        self.program = (
+            f".venv/bin/python {program}"
+            if program.endswith(".py")
+            else program
+        )
         # The folder for heat maps.
         self.plot: Path | None = None
         # PyTorch is installed and does not load, and that has been said.

@@ -71,7 +71,7 @@ def run_quiz(page: Page, sides: Sequence[Side], answers: bool = False) -> None:
             page.say(answer, **values)
     if not wait and not answers:
         page.console.print()
-        page.say("The answers: .venv/bin/python attention.py quiz --answers")
+        page.say("The answers: {program} quiz --answers", program=page.program)
 
 
 def quiz_numbers(side: Side) -> list[dict[str, Any]]:

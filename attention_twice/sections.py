@@ -52,12 +52,12 @@ def run_lesson(
             show_difference(page, largest_difference(one, other))
         if number == 5:
             page.say(
-                "The table of scores is T × T: twice the length, four times "
-                "the\ntable. Exercise 3 measures it."
+                "The score matrix is T × T: twice the length, four times the "
+                "entries.\nExercise 3 measures it."
             )
     page.console.print()
     page.say(
-        "Go on: .venv/bin/python attention.py exercise 1 (or 2, 3), or quiz"
+        "Go on: {program} exercise 1 (or 2, 3), or quiz", program=page.program
     )
 
 

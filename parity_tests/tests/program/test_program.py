@@ -133,7 +133,7 @@ def test_exercise_3_in_chinese_and_before_it_its_lengths(
     out = printed(
         capsys, "--lengths", "8", "16", "exercise", "3", "--lang", "zh-Hant"
     )
-    assert re.search("^T +分數表（MiB） +NumPy（ms） ", out, re.MULTILINE)
+    assert re.search("^T +分數矩陣（MiB） +NumPy（ms） ", out, re.MULTILINE)
 
 
 def test_each_length_is_warmed_up_once(
@@ -167,8 +167,8 @@ def test_the_peak_is_as_the_refusal_reckons_it() -> None:
     exercises.median_time(side, T)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    tables = peak / exercises.table_bytes(T)
-    assert 0.8 * exercises.PEAK_TABLES < tables <= exercises.PEAK_TABLES
+    tables = peak / exercises.matrix_bytes(T)
+    assert 0.8 * exercises.PEAK_MATRICES < tables <= exercises.PEAK_MATRICES
 
 
 def cells(line: str) -> list[str]:

@@ -93,7 +93,7 @@ BAD = [
     ),
     (
         ["exercise", "3", "--lengths", "10", "90000000"],
-        "--lengths 90000000: the table of scores takes 30899047852 MiB",
+        "--lengths 90000000: the score matrix takes 30899047852 MiB",
     ),
 ]
 

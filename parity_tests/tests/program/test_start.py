@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from attention_twice import words
 from parity_tests.tests.program.running import (
     MAIN,
+    PROGRAM,
     START,
     blocking,
     failing,
@@ -68,6 +71,37 @@ def test_a_torch_that_does_not_load_is_as_one_that_is_missing(
         "attention.py: --impl torch: torch is installed here but does not "
         f"load: {said}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "program"),
+    [
+        ([str(PROGRAM)], ".venv/bin/python attention.py"),
+        (["-m", "attention_twice"], "python -m attention_twice"),
+        (
+            ["-c", "from attention_twice.__main__ import start; start()"],
+            "attention-twice",
+        ),
+    ],
+)
+def test_each_way_to_start_it_says_how_to_go_on(
+    arguments: list[str], program: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments, "--lang", "en", "quiz"],
+        capture_output=True,
+        text=True,
+        cwd=PROGRAM.parent,
+        check=True,
+    )
+    assert done.stdout.endswith(f"The answers: {program} quiz --answers\n")
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    code = blocking("torch", "matplotlib", "babel", "parity_tests") + MAIN
+    done = run("train", "--help", "--lang", "en", code=code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--checkpoint FILE" in done.stdout
 
 
 @pytest.mark.parametrize("package", ["numpy", "rich"])
