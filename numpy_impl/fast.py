@@ -47,8 +47,9 @@ from .flash import (
     tiles,
     tiles_in_sight,
 )
-from .merge import Partial, finite
+from .merge import Partial
 from .sdpa import scale_of, upcast
+from .softmax import finite
 
 # Threads that share the work out; the cores there are.
 THREADS = os.cpu_count() or 1
@@ -88,18 +89,15 @@ def flash_attention(
     The arguments are those of `flash.flash_attention`, and so is what is
     raised.
     """
-    sight = make_visibility(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        align,
+    options = Options(
+        attn_mask=attn_mask,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=enable_gqa,
+        window=window,
+        soft_cap=soft_cap,
     )
+    sight = make_visibility(query, key, value, options, align)
     whole = grouped(query, key, value, sight)
     result = forward(whole, query.dtype)
     shape = scores_shape(query, key, value)[:-1]
@@ -137,7 +135,7 @@ def grouped(
         shape = (*batch, groups, *array.shape[-2:])
         return np.broadcast_to(array, shape)[..., None, :, :]
 
-    mask: Any = sight.attn_mask
+    mask: Any = sight.options.attn_mask
     if mask is not None:
         mask = np.broadcast_to(mask, (*batch, H, L, S))
         mask = np.reshape(mask, (*lead, L, S))
@@ -257,12 +255,17 @@ class Steepness(NamedTuple):
 
 def steepness_of(share: Heads, query: Array, *others: Array) -> Steepness:
     """Return how scores are made, by what the norms prove of them."""
-    scale, sight = scale_of(query, share.sight.scale), share.sight
+    scale, sight = scale_of(query, share.sight.options.scale), share.sight
     floating = share.mask is not None and not is_boolean(share.mask)
     *_, L, D = query.shape
     S = share.key.shape[-2]
     pays = L * S >= WORTH * (L + S) * D
-    if pays and sight.soft_cap is None and not floating and abs(scale) <= 1:
+    if (
+        pays
+        and sight.options.soft_cap is None
+        and not floating
+        and abs(scale) <= 1
+    ):
         steepest = abs(scale) * math.log2(math.e)
         for array in (query, share.key):
             steepest *= longest(array)
@@ -388,8 +391,8 @@ def write_scores(
     np.matmul(share.key[..., columns, :], query, out=scores)
     if steepness.after != 1.0:
         scores *= steepness.after
-    if share.sight.soft_cap is not None:
-        cap = float(share.sight.soft_cap)
+    if share.sight.options.soft_cap is not None:
+        cap = float(share.sight.options.soft_cap)
         scores /= cap
         np.tanh(scores, out=scores)
         scores *= cap
@@ -522,12 +525,7 @@ def flash_attention_backward(
     query: Array,
     key: Array,
     value: Array,
-    attn_mask: Array | Mask | None = None,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    window: tuple[int, int] | None = None,
-    soft_cap: float | None = None,
+    options: Options = Options(),
     align: str = "upper_left",
     d_log_sum_exp: Array | None = None,
 ) -> FlashGradients:
@@ -536,18 +534,7 @@ def flash_attention_backward(
     The arguments are those of `flash.flash_attention_backward`, and so is
     what is raised.
     """
-    sight = make_visibility(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        align,
-    )
+    sight = make_visibility(query, key, value, options, align)
     whole = grouped(query, key, value, sight)
     *lead, L, _ = whole.query.shape
     rows = np.broadcast_to(np.zeros((), wide_dtype(query)), (*lead, L))
@@ -592,7 +579,7 @@ def backward(whole: Heads, d_output: Array, d_lse: Array) -> FlashGradients:
                 result.key[group],
                 result.value[group],
             )
-        scale = scale_of(whole.query, whole.sight.scale)
+        scale = scale_of(whole.query, whole.sight.options.scale)
         result.query[group] *= scale
         result.key[group] *= scale
 
@@ -668,8 +655,8 @@ def over_group(gradient: Array) -> Array:
 
 def slope_of_cap(share: Heads, capped_scores: Array) -> Array | None:
     """Return dC/dS = 1 - (C / cap)², None where there is no cap."""
-    if share.sight.soft_cap is None:
+    if share.sight.options.soft_cap is None:
         return None
-    tanh = capped_scores / float(share.sight.soft_cap)
+    tanh = capped_scores / float(share.sight.options.soft_cap)
     slope: Array = 1 - tanh * tanh
     return slope

@@ -9,9 +9,9 @@ from its own maximum m to the common one:
     m = max(m₁, m₂)        numerator = n₁ exp(m₁ - m) + n₂ exp(m₂ - m)
 
 and the same for the denominator (Milakov and Gimelshein 2018,
-arXiv:1805.02867, section 3.1). What has been divided can be merged too: an
-output o with the log-sum-exp lse is a numerator of o and a denominator of
-1 with the maximum lse (Dao et al. 2023, FlashDecoding).
+arXiv:1805.02867, section 3.1). Normalized results merge too: output o with
+log-sum-exp lse is taken for the numerator o, the denominator 1 and the
+maximum lse (Dao et al. 2023, FlashDecoding).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 
 from .arrays import Array
 from .sdpa import tiled_sum
+from .softmax import finite
 
 
 class Partial(NamedTuple):
@@ -36,7 +37,7 @@ class Partial(NamedTuple):
 
 
 class RunningSoftmax(NamedTuple):
-    """The sums that a row has gathered so far, not yet divided.
+    """The sums of online softmax over the keys so far, not yet divided.
 
     `row_max` (..., L, 1) is the maximum that was subtracted, `row_sum`
     (..., L, 1) the sum of the exponentials, `numerator` (..., L, E) that of
@@ -68,12 +69,13 @@ def combine(one: RunningSoftmax, other: RunningSoftmax) -> RunningSoftmax:
     )
 
 
-def normalize(running: RunningSoftmax) -> Partial:
+def normalize(sums: RunningSoftmax) -> Partial:
     """Divide; a row that has seen no key gets 0 and -inf."""
-    empty = running.row_max == -np.inf
-    row_sum = np.where(empty, 1.0, running.row_sum)
-    lse = np.where(empty, -np.inf, running.row_max + np.log(row_sum))
-    return Partial(running.numerator / row_sum, lse[..., 0])
+    empty = sums.row_max == -np.inf
+    row_sum = np.where(empty, 1.0, sums.row_sum)
+    lse = sums.row_max + np.log(row_sum)
+    lse = np.where(empty, -np.inf, lse)
+    return Partial(sums.numerator / row_sum, lse[..., 0])
 
 
 def merge(one: Partial, other: Partial) -> Partial:
@@ -84,17 +86,12 @@ def merge(one: Partial, other: Partial) -> Partial:
     parts = []
     for part in (one, other):
         row_max = part.log_sum_exp[..., None]
-        parts.append(
-            RunningSoftmax(row_max, np.ones_like(row_max), part.output)
-        )
+        row_sum = np.ones_like(row_max)
+        parts.append(RunningSoftmax(row_max, row_sum, part.output))
     merged = normalize(combine(*parts))
-    no_one, no_other = (part.log_sum_exp == -np.inf for part in (one, other))
+    no_one = one.log_sum_exp == -np.inf
+    no_other = other.log_sum_exp == -np.inf
     output = np.where(no_one[..., None], other.output, merged.output)
     output = np.where(no_other[..., None], one.output, output)
     lse = np.where(no_one, other.log_sum_exp, merged.log_sum_exp)
     return Partial(output, np.where(no_other, one.log_sum_exp, lse))
-
-
-def finite(row_max: Array) -> Array:
-    """Return a maximum with 0 in place of -inf: -inf - (-inf) is NaN."""
-    return np.where(row_max == -np.inf, 0.0, row_max)

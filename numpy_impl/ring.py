@@ -1,12 +1,12 @@
 """Ring attention: a sequence shared out over workers that stand in a ring.
 
 Each of R ranks holds a stretch of the sequence: its queries, and as many
-keys and values. The queries stay. Keys and values go round: at every step a
-rank attends to those that it holds, merges what comes of it with what it
-had, and passes them on to the next rank. After R steps each query has seen
-every key, and no rank ever held more than two stretches of them beside its
-own (Liu et al. 2023, arXiv:2310.01889). On the way back the gradients of
-keys and values go round with them, each rank adds its part, and after R
+keys and values. The queries stay. Keys and values go round: at each step a
+rank attends to the block it holds, merges the partial result into its own,
+and sends the block on to the next rank. After R steps each query has seen
+every key, and no rank ever held more than two blocks of them beside its own
+(Liu et al. 2023, arXiv:2310.01889). In the backward pass the gradients of
+keys and values go round with them: each rank adds its part, and after R
 steps they are home.
 
 Under a causal mask a rank sees nothing of the stretches that come after its
@@ -27,11 +27,12 @@ from .arrays import Array, cast
 from .flash import (
     FlashGradients,
     Forward,
+    Upstream,
     Visibility,
     flash_backward,
     flash_forward,
     make_visibility,
-    row_sums,
+    upstream_of,
 )
 from .merge import Partial, merge
 from .sdpa import upcast
@@ -73,9 +74,8 @@ def visibility_of(
     shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
 ) -> Visibility:
     """Check a shard; return what its queries see of its own keys."""
-    sight = make_visibility(
-        *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
-    )
+    options = Options(is_causal=is_causal, scale=scale, enable_gqa=enable_gqa)
+    sight = make_visibility(*shard, options, "upper_left")
     query, key = (tuple(array.shape) for array in shard[:2])
     if query[-2] != key[-2]:
         raise ValueError(
@@ -157,20 +157,18 @@ def ring_attention_backward(
     ]
     check_alike([shapes_of(shard) for shard in shards])
     results = ring_forward(shards, sight)
-    inner = []
+    upstream = []
     for rank, part in enumerate(results):
         d_output = d_outputs[rank]
         d_lse = None if d_log_sum_exps is None else d_log_sum_exps[rank]
         like = Partial(cast(part.output, shards[rank].query), part.log_sum_exp)
         check_arguments_backward(d_output, d_lse, like, Options())
-        inner.append(row_sums(d_output, part.output, d_lse))
-    return ring_backward(d_outputs, inner, results, shards, sight)
+        upstream.append(upstream_of(d_output, d_lse, from_log_sum_exp(part)))
+    return ring_backward(upstream, shards, sight)
 
 
 def ring_backward(
-    d_outputs: list[Array],
-    inner: list[Array],
-    results: list[Partial],
+    upstream: list[Upstream],
     shards: list[Shard],
     sight: list[Visibility],
 ) -> list[FlashGradients]:
@@ -191,15 +189,8 @@ def ring_backward(
             seen = visibility_between(sight[rank], rank, (rank - step) % size)
             if seen is None:
                 continue
-            parts = flash_backward(
-                d_outputs[rank],
-                inner[rank],
-                from_log_sum_exp(results[rank]),
-                wide[rank].query,
-                key,
-                value,
-                seen,
-            )
+            query = wide[rank].query
+            parts = flash_backward(upstream[rank], query, key, value, seen)
             d_query[rank] = d_query[rank] + parts[0]
             held[rank] = (key, value, d_key + parts[1], d_value + parts[2])
         held = passed_on(held)
@@ -212,7 +203,7 @@ def ring_backward(
 
 
 def from_log_sum_exp(part: Partial) -> Forward:
-    """Return what flash's way back reads, with lse for the maximum."""
+    """Return what flash's backward pass reads, with lse for the maximum."""
     row_max = part.log_sum_exp[..., None]
     ones = np.ones_like(row_max)
     return Forward(part.output, part.log_sum_exp, row_max, ones)

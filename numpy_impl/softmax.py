@@ -89,6 +89,11 @@ def safe_max(x: Array) -> Array:
     if x.shape[-1] == 0:
         return np.zeros((*x.shape[:-1], 1), dtype=x.dtype)
     row_max = np.max(x, axis=-1, keepdims=True)
+    return finite(row_max)
+
+
+def finite(row_max: Array) -> Array:
+    """Return a maximum with 0 in place of -inf: -inf - (-inf) is NaN."""
     return np.where(row_max == -np.inf, 0.0, row_max)
 
 

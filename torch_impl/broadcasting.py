@@ -6,6 +6,8 @@ at all, its one entry serves every position of the other.
 
 from __future__ import annotations
 
+from .arrays import Array
+
 
 def broadcast_shape(
     one: tuple[int, ...], other: tuple[int, ...]
@@ -21,3 +23,11 @@ def broadcast_shape(
     if any(a != b and 1 not in (a, b) for a, b in pairs):
         return None
     return tuple(b if a == 1 else a for a, b in pairs)
+
+
+def broadcast_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Return the gradient of an array of `shape` that was broadcast.
+
+    The gradients of all uses are summed: (..., N) gives `shape`.
+    """
+    return gradient.sum_to_size(shape)

@@ -1,29 +1,33 @@
-"""Attention without the table of scores: memory that grows with T alone.
+"""FlashAttention: memory that grows with T alone, by tiles of the scores.
 
 The scores of T positions are a table of T². They are needed for a moment
 only: a tile of them is computed, put through exp, multiplied with its
-values, and forgotten. What a row keeps from tile to tile is its maximum m so
-far, the sum l of its exponentials, and the sum o of its values times those.
-For the next tile of scores s,
+values, and forgotten. This is **online softmax**. Of each row it keeps the
+maximum m so far, the sum l of its exponentials, and the sum o of its values
+times their exponentials. For the next tile of scores s,
 
     m' = max(m, max s)
     l' = l exp(m - m') + Σ exp(s - m')
     o' = o exp(m - m') + exp(s - m') V
 
 and in the end the output is o/l and the log-sum-exp m + log l. It is exact:
-the factor exp(m - m') brings old sums from the old maximum to the new one
-(Milakov and Gimelshein 2018, arXiv:1805.02867; Rabe and Staats 2021,
+the factor exp(m - m') brings the old sums from the old maximum to the new
+one (Milakov and Gimelshein 2018, arXiv:1805.02867; Rabe and Staats 2021,
 arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, who divide after every
 tile; Dao 2023, arXiv:2307.08691, who divides once, as here).
+`online_attention` is the algorithm and nothing else. The rest of the module
+adds tiles of queries, masks, groups of heads and the backward pass.
 
-The way back computes each tile once more. With m and l at hand the weights
-need no second softmax, P = exp(S - m) / l, and the row sum that the
+The backward pass computes each tile once more. With m and l at hand the
+weights need no second softmax, P = exp(S - m) / l, and the row sum that the
 softmax's gradient needs is Σ_j P_ij dP_ij = Σ_e O_ie dO_ie.
+
+It is written to be read. For speed, PyTorch has its fused kernels:
+`torch.nn.functional.scaled_dot_product_attention`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import torch
@@ -35,44 +39,67 @@ from .arguments import (
     scores_shape,
 )
 from .arrays import Array, Mask, cast, is_boolean
+from .attention import attention_scores
+from .broadcasting import broadcast_backward
 from .masks import combine_masks, first_position
-from .merge import (
-    Partial,
-    RunningSoftmax,
-    combine,
-    finite,
-    normalize,
-    partial_sums,
-)
+from .merge import Partial, RunningSoftmax, combine, normalize, partial_sums
 from .sdpa import (
     apply_mask,
     cap_scores,
+    cap_scores_backward,
     repeat_heads,
+    repeat_heads_backward,
     scale_of,
+    scaled_scores,
     upcast,
 )
+from .softmax import finite
 
-# Queries and keys of one tile: what a cache holds, and some of each.
+# Queries and keys of one tile. A tile of float32 scores takes half a
+# megabyte, which fits a core's cache of the second level.
 QUERIES = 256
 KEYS = 512
 
 
+def online_attention(query: Array, key: Array, value: Array) -> Partial:
+    """Return the attention of all queries over all keys, by online softmax.
+
+    query (..., L, D), key (..., S, D) and value (..., S, E) give the output,
+    (..., L, E), and the log-sum-exp, (..., L). Only a tile of scores,
+    (..., L, KEYS), is ever there.
+    """
+    sums = empty_sums(query, value)
+    for columns in tiles(0, key.shape[-2], KEYS):
+        scores = attention_scores(query, key[..., columns, :])
+        sums = combine(sums, partial_sums(scores, value[..., columns, :]))
+    return normalize(sums)
+
+
+def empty_sums(query: Array, value: Array) -> RunningSoftmax:
+    """Return the sums over no key: 0, with the maximum -inf."""
+    zeros = torch.zeros_like(torch.sum(query, dim=-1, keepdim=True))
+    E = value.shape[-1]
+    numerator = torch.broadcast_to(zeros, (*zeros.shape[:-1], E))
+    return RunningSoftmax(zeros - torch.inf, zeros, numerator)
+
+
+def tiles(start: int, stop: int, size: int) -> list[slice]:
+    """Return the stretches of a range, each of `size` but the last."""
+    firsts = range(start, stop, size)
+    return [slice(first, min(first + size, stop)) for first in firsts]
+
+
 class Visibility(NamedTuple):
-    """What a score becomes, and which keys a query sees by its position.
+    """The options of a call, and which keys a query sees by its position.
 
     Query i sees the keys i + shift - left .. i + shift + right; None is no
-    bound. `tables` holds the scores of one tile, and on the way back what
-    comes back to its weights, and then those of the next: a new tensor for
-    each would take about as long as its product.
+    bound.
     """
 
-    attn_mask: Array | Mask | None
-    scale: float | None
-    soft_cap: float | None
+    options: Options
     left: int | None
     right: int | None
     shift: int
-    tables: Array
 
 
 def flash_attention(
@@ -89,86 +116,60 @@ def flash_attention(
 ) -> Partial:
     """Return the output (..., H, L, E) and log-sum-exp (..., H, L).
 
-    The arguments are those of `scaled_dot_product_attention`, without
-    dropout, and so is what is raised. `align` lays the triangle of
-    `is_causal` and the band of `window` into a corner, as in
-    `masks.causal_mask`.
+    query is (..., H, L, D), key (..., G, S, D), value (..., G, S, E). The
+    arguments are those of `scaled_dot_product_attention`, without dropout.
+    `align` lays the triangle of `is_causal` and the band of `window` into a
+    corner, as in `masks.causal_mask`.
+
+    Raises:
+        TypeError: an argument is of the wrong kind, or the dtypes differ.
+        ValueError: a shape does not fit, or a number is out of range,
+            or `attn_mask` asks for its gradient.
     """
-    sight = make_visibility(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal,
-        scale,
-        enable_gqa,
-        window,
-        soft_cap,
-        align,
-    )
-    # torch gives its Function no types.
-    forward = _Flash.apply(query, key, value, sight)  # type: ignore[no-untyped-call]
-    return Partial(*forward)
-
-
-def make_visibility(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | Mask | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
-    window: tuple[int, int] | None,
-    soft_cap: float | None,
-    align: str,
-) -> Visibility:
-    """Check every argument; return what the tiles need of them."""
     options = Options(
-        attn_mask,
+        attn_mask=attn_mask,
         is_causal=is_causal,
         scale=scale,
         enable_gqa=enable_gqa,
         window=window,
         soft_cap=soft_cap,
     )
+    sight = make_visibility(query, key, value, options, align)
+    # torch gives its Function no types.
+    forward = _Flash.apply(query, key, value, sight)  # type: ignore[no-untyped-call]
+    return Partial(*forward)
+
+
+def make_visibility(
+    query: Array, key: Array, value: Array, options: Options, align: str
+) -> Visibility:
+    """Check every argument; return which keys a query sees.
+
+    Raises TypeError or ValueError for the first that is not as expected.
+    """
     check_arguments(query, key, value, options)
-    shift = first_position(query.shape[-2], key.shape[-2], align)
-    if attn_mask is not None and attn_mask.requires_grad:
+    if options.attn_mask is not None and options.attn_mask.requires_grad:
         raise ValueError(
             "attn_mask asks for its gradient, which would be a table of L x S"
             ": expected one that does not, or scaled_dot_product_attention"
         )
+    shift = first_position(query.shape[-2], key.shape[-2], align)
     left, right = (
-        None if radius == -1 else int(radius) for radius in window or (-1, -1)
+        None if radius == -1 else int(radius)
+        for radius in options.window or (-1, -1)
     )
-    right = 0 if is_causal else right
-    return Visibility(
-        attn_mask,
-        scale,
-        soft_cap,
-        left,
-        right,
-        shift,
-        _tables(query, key, value),
-    )
-
-
-def _tables(query: Array, key: Array, value: Array) -> Array:
-    """Return room for two of the largest tiles, each in one line."""
-    shape = scores_shape(query, key, value)
-    size = math.prod(shape[:-2]) * min(QUERIES, shape[-2]) * KEYS
-    return upcast(query).new_empty((2, size))
+    right = 0 if options.is_causal else right
+    return Visibility(options, left, right, shift)
 
 
 class _Flash(torch.autograd.Function):
-    """The way there and the way back, as autograd asks for them."""
+    """The forward and the backward pass, as autograd asks for them."""
 
     @staticmethod
     def forward(
         ctx: Any, query: Array, key: Array, value: Array, sight: Visibility
     ) -> tuple[Array, Array]:
-        """Return output and log-sum-exp; keep what the way back needs."""
+        """Return output and log-sum-exp; keep what the backward pass needs."""
         forward = flash_forward(query, key, value, sight)
         ctx.save_for_backward(query, key, value, *forward)
         ctx.sight = sight
@@ -180,20 +181,17 @@ class _Flash(torch.autograd.Function):
     ) -> tuple[Array, Array, Array, None]:
         """Return the gradients of query, key and value."""
         query, key, value, *kept = ctx.saved_tensors
-        forward = Forward(*kept)
-        inner = row_sums(d_output, forward.output, d_log_sum_exp)
-        gradients = flash_backward(
-            d_output, inner, forward, query, key, value, ctx.sight
-        )
+        upstream = upstream_of(d_output, d_log_sum_exp, Forward(*kept))
+        gradients = flash_backward(upstream, query, key, value, ctx.sight)
         return (*gradients, None)
 
 
 class Forward(NamedTuple):
-    """What comes of the way there, in the dtype of computation.
+    """The result of the forward pass, in the dtype of computation.
 
     `row_max` and `row_sum`, (..., H, L, 1), are those of each row's
-    softmax: the way back makes its weights from them, with fewer roundings
-    than from the log-sum-exp.
+    softmax: the backward pass makes its weights from them, with fewer
+    roundings than from the log-sum-exp.
     """
 
     output: Array
@@ -205,38 +203,70 @@ class Forward(NamedTuple):
 def flash_forward(
     query: Array, key: Array, value: Array, sight: Visibility
 ) -> Forward:
-    """Return the rows of all tiles of queries, one below the other.
-
-    Each is written where it belongs: to join them in the end would take
-    the memory of the output twice.
-    """
+    """Return the rows of all tiles of queries, one below the other."""
     shape = scores_shape(query, key, value)
-    query = query.expand((*shape[:-1], query.shape[-1]))
-    done = _unwritten(upcast(query), value.shape[-1])
-    for rows in tiles(0, shape[-2], QUERIES):
-        row = row_of_tiles(query, key, value, sight, rows)
-        done.output[..., rows, :] = row.output
-        done.log_sum_exp[..., rows] = row.log_sum_exp
-        done.row_max[..., rows, :] = row.row_max
-        done.row_sum[..., rows, :] = row.row_sum
-    return done
-
-
-def _unwritten(query: Array, E: int) -> Forward:
-    """Return room for what comes of all queries, whatever is in it."""
-    rows = query.shape[:-1]
+    query = torch.broadcast_to(query, (*shape[:-1], query.shape[-1]))
+    done = [
+        row_of_tiles(query, key, value, sight, rows)
+        for rows in tiles(0, shape[-2], QUERIES) or [slice(0, 0)]
+    ]
     return Forward(
-        query.new_empty((*rows, E)),
-        query.new_empty(rows),
-        query.new_empty((*rows, 1)),
-        query.new_empty((*rows, 1)),
+        torch.cat([row.output for row in done], dim=-2),
+        torch.cat([row.log_sum_exp for row in done], dim=-1),
+        torch.cat([row.row_max for row in done], dim=-2),
+        torch.cat([row.row_sum for row in done], dim=-2),
     )
 
 
-def tiles(start: int, stop: int, size: int) -> list[slice]:
-    """Return the stretches of a range, each of `size` but the last."""
-    firsts = range(start, stop, size)
-    return [slice(first, min(first + size, stop)) for first in firsts]
+def row_of_tiles(
+    query: Array,
+    key: Array,
+    value: Array,
+    sight: Visibility,
+    rows: slice,
+) -> Forward:
+    """Return the attention of some of the queries over all keys."""
+    query_tile = upcast(query[..., rows, :])
+    sums = empty_sums(query_tile, value)
+    for columns in tiles_in_sight(sight, rows, key.shape[-2], KEYS):
+        key_tile = upcast(key[..., columns, :])
+        value_tile = upcast(value[..., columns, :])
+        steps = tile_steps(query_tile, key_tile, sight, rows, columns)
+        if steps is not None:
+            value_tile = repeat_heads(value_tile, heads(query))
+            part = partial_sums(steps.masked_scores, value_tile)
+            sums = combine(sums, part)
+    output, lse = normalize(sums)
+    return Forward(output, lse, sums.row_max, sums.row_sum)
+
+
+class TileSteps(NamedTuple):
+    """The scores of a tile before the mask and after it."""
+
+    capped_scores: Array
+    masked_scores: Array
+
+
+def tile_steps(
+    query: Array,
+    key: Array,
+    sight: Visibility,
+    rows: slice,
+    columns: slice,
+) -> TileSteps | None:
+    """Return the scores of a tile, None where no key of it is seen.
+
+    query is (..., H, L, D) and key (..., G, S, D), both of the tile alone.
+    """
+    options = sight.options
+    mask = mask_of_tile(options.attn_mask, rows, columns)
+    if is_empty(sight, mask, rows, columns):
+        return None
+    key = repeat_heads(key, heads(query))
+    scores = scaled_scores(query, key, options.scale)
+    capped_scores = cap_scores(scores, options.soft_cap)
+    allowed = allowed_keys_of_tile(sight, rows, columns)
+    return TileSteps(capped_scores, apply_mask(capped_scores, mask, allowed))
 
 
 def tiles_in_sight(
@@ -249,75 +279,6 @@ def tiles_in_sight(
     if sight.right is not None:
         stop = min(S, rows.stop + sight.shift + sight.right)
     return tiles(start, stop, size)
-
-
-def row_of_tiles(
-    query: Array, key: Array, value: Array, sight: Visibility, rows: slice
-) -> Forward:
-    """Return the attention of some of the queries over all keys."""
-    query_tile = upcast(query[..., rows, :])
-    running = empty_sums(query_tile, value)
-    for columns in tiles_in_sight(sight, rows, key.shape[-2], KEYS):
-        key_tile, value_tile = tile_of_keys(query, key, value, columns)
-        steps = tile_steps(query_tile, key_tile, sight, rows, columns)
-        if steps is not None:
-            part = partial_sums(steps.masked_scores, value_tile)
-            running = combine(running, part)
-    output, lse = normalize(running)
-    return Forward(output, lse, running.row_max, running.row_sum)
-
-
-def empty_sums(query: Array, value: Array) -> RunningSoftmax:
-    """Return the sums over no key: 0, with the maximum -inf."""
-    zeros = torch.zeros_like(torch.sum(query, dim=-1, keepdim=True))
-    E = value.shape[-1]
-    numerator = torch.broadcast_to(zeros, (*zeros.shape[:-1], E))
-    return RunningSoftmax(zeros - torch.inf, zeros, numerator)
-
-
-def tile_of_keys(
-    query: Array, key: Array, value: Array, columns: slice
-) -> tuple[Array, Array]:
-    """Return some of the keys and values, with a head for each of query's."""
-    H = heads(query)
-    key_tile = repeat_heads(upcast(key[..., columns, :]), H)
-    value_tile = repeat_heads(upcast(value[..., columns, :]), H)
-    return key_tile, value_tile
-
-
-class TileSteps(NamedTuple):
-    """The scores of a tile before the mask and after it."""
-
-    capped_scores: Array
-    masked_scores: Array
-
-
-def tile_steps(
-    query: Array, key: Array, sight: Visibility, rows: slice, columns: slice
-) -> TileSteps | None:
-    """Return the scores of a tile, None where no key of it is seen."""
-    mask = mask_of_tile(sight.attn_mask, rows, columns)
-    if is_empty(sight, mask, rows, columns):
-        return None
-    allowed = allowed_keys_of_tile(sight, rows, columns)
-    scores = _scores(query, key, sight)
-    capped_scores = cap_scores(scores, sight.soft_cap)
-    return TileSteps(capped_scores, apply_mask(capped_scores, mask, allowed))
-
-
-def _scores(query: Array, key: Array, sight: Visibility) -> Array:
-    """Return what `scaled_scores` does, written into the first table."""
-    scale = scale_of(query, sight.scale)
-    if abs(scale) <= 1:
-        return _product(query * scale, key, sight.tables[0])
-    return _product(query, key, sight.tables[0]).mul_(scale)
-
-
-def _product(rows: Array, columns: Array, table: Array) -> Array:
-    """Return rows · columnsᵀ, (..., L, S), written into a table."""
-    shape = scores_shape(rows, columns, columns)
-    out = table[: math.prod(shape)].view(shape)
-    return torch.matmul(rows, columns.mT, out=out)
 
 
 def mask_of_tile(
@@ -334,7 +295,10 @@ def mask_of_tile(
 
 
 def is_empty(
-    sight: Visibility, mask: Array | Mask | None, rows: slice, columns: slice
+    sight: Visibility,
+    mask: Array | Mask | None,
+    rows: slice,
+    columns: slice,
 ) -> bool:
     """Return whether no query of a tile sees any of its keys."""
     first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
@@ -354,8 +318,8 @@ def allowed_keys_of_tile(
     """Return which keys position allows in a tile, (L, S); None is all."""
     query = torch.arange(rows.start, rows.stop)[:, None] + sight.shift
     key = torch.arange(columns.start, columns.stop)[None, :]
-    masks = []
     first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
+    masks = []
     if sight.left is not None and columns.start < last - sight.left:
         masks.append(key >= query - sight.left)
     if sight.right is not None and columns.stop - 1 > first + sight.right:
@@ -363,24 +327,37 @@ def allowed_keys_of_tile(
     return combine_masks(*masks) if masks else None
 
 
-def row_sums(
-    d_output: Array, output: Array, d_log_sum_exp: Array | None
-) -> Array:
-    """Return what each row of dS takes away from dP: (..., H, L, 1).
+class Upstream(NamedTuple):
+    """What the backward pass needs of each row.
 
-    Σ_j P_ij dP_ij = Σ_j P_ij Σ_e dO_ie V_je = Σ_e dO_ie O_ie, less what
-    comes back to the log-sum-exp, as ∂lse_i/∂s_ij = P_ij.
+    `d_output` is (..., H, L, E); `delta`, `row_max` and `row_sum` are
+    (..., H, L, 1).
     """
-    inner: Array = torch.sum(upcast(d_output) * output, dim=-1, keepdim=True)
+
+    d_output: Array
+    delta: Array
+    row_max: Array
+    row_sum: Array
+
+
+def upstream_of(
+    d_output: Array, d_log_sum_exp: Array | None, forward: Forward
+) -> Upstream:
+    """Return what the backward pass needs of each row.
+
+    delta is what each row of dS takes away from dP: Σ_j P_ij dP_ij
+    = Σ_j P_ij Σ_e dO_ie V_je = Σ_e dO_ie O_ie, less the gradient of the
+    log-sum-exp, as ∂lse_i/∂s_ij = P_ij.
+    """
+    d_output = upcast(d_output)
+    delta = torch.sum(d_output * forward.output, dim=-1, keepdim=True)
     if d_log_sum_exp is not None:
-        inner = inner - d_log_sum_exp[..., None]
-    return inner
+        delta = delta - d_log_sum_exp[..., None]
+    return Upstream(d_output, delta, forward.row_max, forward.row_sum)
 
 
 def flash_backward(
-    d_output: Array,
-    inner: Array,
-    forward: Forward,
+    upstream: Upstream,
     query: Array,
     key: Array,
     value: Array,
@@ -388,85 +365,79 @@ def flash_backward(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients of query, key and value, tile by tile.
 
-    A tile of keys gathers from all queries, and a tile of queries from all
-    keys: the sums of the first are done when the inner loop ends, those of
-    the second when the outer one does.
+    dK and dV of a tile of keys are complete after the inner loop over the
+    queries, dQ only after the outer loop over the keys.
     """
-    d_query, d_key, d_value = (
-        torch.zeros(whole.shape, dtype=inner.dtype, device=inner.device)
-        for whole in (query, key, value)
-    )
-    for columns in tiles(0, key.shape[-2], KEYS):
-        for rows in tiles(0, query.shape[-2], QUERIES):
+    all_rows = tiles(0, query.shape[-2], QUERIES) or [slice(0, 0)]
+    all_columns = tiles(0, key.shape[-2], KEYS) or [slice(0, 0)]
+    d_query = [torch.zeros_like(upcast(query[..., r, :])) for r in all_rows]
+    d_key, d_value = [], []
+    for columns in all_columns:
+        key_tile = upcast(key[..., columns, :])
+        value_tile = upcast(value[..., columns, :])
+        d_key.append(torch.zeros_like(key_tile))
+        d_value.append(torch.zeros_like(value_tile))
+        for number, rows in enumerate(all_rows):
+            query_tile = upcast(query[..., rows, :])
+            steps = tile_steps(query_tile, key_tile, sight, rows, columns)
+            if steps is None:
+                continue
+            upstream_tile = Upstream(*(a[..., rows, :] for a in upstream))
             parts = tile_backward(
-                upcast(d_output[..., rows, :]),
-                inner[..., rows, :],
-                forward.row_max[..., rows, :],
-                forward.row_sum[..., rows, :],
-                query,
-                key,
-                value,
-                sight,
-                rows,
-                columns,
+                upstream_tile,
+                steps,
+                query_tile,
+                key_tile,
+                value_tile,
+                sight.options,
             )
-            if parts is not None:
-                d_query[..., rows, :] += parts[0]
-                d_key[..., columns, :] += parts[1]
-                d_value[..., columns, :] += parts[2]
-    return cast(d_query, query), cast(d_key, key), cast(d_value, value)
+            d_query[number] = d_query[number] + parts[0]
+            d_key[-1] = d_key[-1] + parts[1]
+            d_value[-1] = d_value[-1] + parts[2]
+    return (
+        cast(torch.cat(d_query, dim=-2), query),
+        cast(torch.cat(d_key, dim=-2), key),
+        cast(torch.cat(d_value, dim=-2), value),
+    )
 
 
 def tile_backward(
-    d_output: Array,
-    inner: Array,
-    row_max: Array,
-    row_sum: Array,
+    upstream: Upstream,
+    steps: TileSteps,
     query: Array,
     key: Array,
     value: Array,
-    sight: Visibility,
-    rows: slice,
-    columns: slice,
-) -> tuple[Array, Array, Array] | None:
-    """Return what a tile gives to its queries, keys and values.
+    options: Options,
+) -> tuple[Array, Array, Array]:
+    """Return the part of a tile in the gradients of query, key and value.
 
-    P = exp(S - m) / l, dV = Pᵀ dO, dP = dO Vᵀ, dS = P ∘ (dP - inner), and
-    from there on as in `sdpa`. None where no key is seen.
+    P = exp(S - m) / l, dV = Pᵀ dO, dP = dO Vᵀ, dS = P ∘ (dP - delta),
+    dQ = scale · dS K, dK = scale · dSᵀ Q.
     """
-    query_tile = upcast(query[..., rows, :])
-    # As on the way there: what is written over has all axes from the start.
-    query_tile = query_tile.expand((*d_output.shape[:-1], query.shape[-1]))
-    key_tile, value_tile = tile_of_keys(query, key, value, columns)
-    steps = tile_steps(query_tile, key_tile, sight, rows, columns)
-    if steps is None:
-        return None
-    tanh = None
-    if sight.soft_cap is not None:
-        tanh = steps.capped_scores / float(sight.soft_cap)
-    # From here on the tables are written over.
-    exponentials = steps.masked_scores.sub_(finite(row_max)).exp_()
-    weights = exponentials.div_(torch.where(row_sum == 0, 1.0, row_sum))
-    d_weights = _product(d_output, value_tile, sight.tables[1])
-    d_value = weights.mT @ d_output
-    d_scores = d_weights.sub_(inner).mul_(weights)
-    if tanh is not None:
-        d_scores = d_scores * (1 - tanh * tanh)
-    scale = scale_of(query, sight.scale)
+    H, scale = heads(query), scale_of(query, options.scale)
+    exponentials = torch.exp(steps.masked_scores - finite(upstream.row_max))
+    row_sum = torch.where(upstream.row_sum == 0, 1.0, upstream.row_sum)
+    weights = exponentials / row_sum
+    d_value = weights.mT @ upstream.d_output
+    d_weights = upstream.d_output @ repeat_heads(value, H).mT
+    d_masked = weights * (d_weights - upstream.delta)
+    d_scores = cap_scores_backward(
+        d_masked, steps.capped_scores, options.soft_cap
+    )
+    d_query = scale * (d_scores @ repeat_heads(key, H))
+    d_key = scale * (d_scores.mT @ query)
     return (
-        _sum_to(scale * (d_scores @ key_tile), query[..., rows, :].shape),
-        _sum_to(
-            scale * (d_scores.mT @ query_tile), key[..., columns, :].shape
-        ),
-        _sum_to(d_value, value[..., columns, :].shape),
+        broadcast_backward(d_query, query.shape),
+        summed_to(d_key, key),
+        summed_to(d_value, value),
     )
 
 
-def _sum_to(gradient: Array, shape: torch.Size) -> Array:
-    """Return the sum over each group of heads and over what was broadcast."""
-    H, G = heads(gradient), shape[-3] if len(shape) > 2 else 1
-    if G not in (1, H):
-        *batch, _, S, D = gradient.shape
-        groups = gradient.reshape(*batch, G, H // G, S, D)
-        gradient = groups.sum(dim=-3)
-    return gradient.sum_to_size(shape)
+def summed_to(gradient: Array, like: Array) -> Array:
+    """Return the gradient of key or value, in its shape (..., G, S, D).
+
+    It sums over each group of heads, and over what was broadcast.
+    """
+    repeated = repeat_heads(like, heads(gradient))
+    gradient = broadcast_backward(gradient, repeated.shape)
+    return repeat_heads_backward(gradient, like.shape)

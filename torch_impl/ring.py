@@ -1,12 +1,12 @@
 """Ring attention: a sequence shared out over workers that stand in a ring.
 
 Each of R ranks holds a stretch of the sequence: its queries, and as many
-keys and values. The queries stay. Keys and values go round: at every step a
-rank attends to those that it holds, merges what comes of it with what it
-had, and passes them on to the next rank. After R steps each query has seen
-every key, and no rank ever held more than two stretches of them beside its
-own (Liu et al. 2023, arXiv:2310.01889). On the way back the gradients of
-keys and values go round with them, each rank adds its part, and after R
+keys and values. The queries stay. Keys and values go round: at each step a
+rank attends to the block it holds, merges the partial result into its own,
+and sends the block on to the next rank. After R steps each query has seen
+every key, and no rank ever held more than two blocks of them beside its own
+(Liu et al. 2023, arXiv:2310.01889). In the backward pass the gradients of
+keys and values go round with them: each rank adds its part, and after R
 steps they are home.
 
 Under a causal mask a rank sees nothing of the stretches that come after its
@@ -26,14 +26,16 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
+from .arguments import Options
 from .arrays import Array, cast
 from .flash import (
     Forward,
+    Upstream,
     Visibility,
     flash_backward,
     flash_forward,
     make_visibility,
-    row_sums,
+    upstream_of,
 )
 from .merge import Partial, merge
 from .sdpa import upcast
@@ -151,9 +153,8 @@ def visibility_of(
     shard: Shard, is_causal: bool, scale: float | None, enable_gqa: bool
 ) -> Visibility:
     """Check a shard; return what its queries see of its own keys."""
-    sight = make_visibility(
-        *shard, None, is_causal, scale, enable_gqa, None, None, "upper_left"
-    )
+    options = Options(is_causal=is_causal, scale=scale, enable_gqa=enable_gqa)
+    sight = make_visibility(*shard, options, "upper_left")
     query, key = (tuple(array.shape) for array in shard[:2])
     if query[-2] != key[-2]:
         raise ValueError(
@@ -188,7 +189,7 @@ def visibility_between(
 
 
 class _RingAttention(torch.autograd.Function):
-    """The way there and the way back, as autograd asks for them."""
+    """The forward and the backward pass, as autograd asks for them."""
 
     @staticmethod
     def forward(
@@ -199,7 +200,7 @@ class _RingAttention(torch.autograd.Function):
         ring: Ring,
         sight: Visibility,
     ) -> tuple[Array, Array]:
-        """Return output and log-sum-exp; keep what the way back needs."""
+        """Return output and log-sum-exp; keep what the backward pass needs."""
         result = ring_forward(ring, Shard(query, key, value), sight)
         ctx.save_for_backward(query, key, value, *result)
         ctx.ring, ctx.sight = ring, sight
@@ -211,11 +212,11 @@ class _RingAttention(torch.autograd.Function):
     ) -> tuple[Array | None, ...]:
         """Return the gradients of query, key and value."""
         query, key, value, *kept = ctx.saved_tensors
-        result, shard = Partial(*kept), Shard(query, key, value)
-        inner = row_sums(d_output, result.output, d_log_sum_exp)
-        gradients = ring_backward(
-            ctx.ring, d_output, inner, result, shard, ctx.sight
+        shard, forward = Shard(query, key, value), Partial(*kept)
+        upstream = upstream_of(
+            d_output, d_log_sum_exp, from_log_sum_exp(forward)
         )
+        gradients = ring_backward(ctx.ring, upstream, shard, ctx.sight)
         return (*gradients, None, None)
 
 
@@ -241,12 +242,7 @@ def ring_forward(ring: Ring, shard: Shard, sight: Visibility) -> Partial:
 
 
 def ring_backward(
-    ring: Ring,
-    d_output: Array,
-    inner: Array,
-    result: Partial,
-    shard: Shard,
-    sight: Visibility,
+    ring: Ring, upstream: Upstream, shard: Shard, sight: Visibility
 ) -> tuple[Array, Array, Array]:
     """Return the gradients; those of keys and values go round with them.
 
@@ -261,15 +257,7 @@ def ring_backward(
         source = (ring.rank - step) % ring.size
         seen = visibility_between(sight, ring.rank, source)
         if seen is not None:
-            parts = flash_backward(
-                d_output,
-                inner,
-                from_log_sum_exp(result),
-                query,
-                key,
-                value,
-                seen,
-            )
+            parts = flash_backward(upstream, query, key, value, seen)
             d_query = d_query + parts[0]
             d_key, d_value = d_key + parts[1], d_value + parts[2]
         if arriving is not None:
@@ -283,7 +271,7 @@ def ring_backward(
 
 
 def from_log_sum_exp(part: Partial) -> Forward:
-    """Return what flash's way back reads, with lse for the maximum."""
+    """Return what flash's backward pass reads, with lse for the maximum."""
     row_max = part.log_sum_exp[..., None]
     ones = torch.ones_like(row_max)
     return Forward(part.output, part.log_sum_exp, row_max, ones)

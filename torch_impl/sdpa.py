@@ -254,3 +254,35 @@ def drop_weights(weights: Array, options: Options) -> Array:
         dropout_mask = draw_dropout_mask(weights.shape, dropout_p)
     dropout_mask = to_device_of(dropout_mask, weights)
     return dropout(weights, dropout_p, dropout_mask)
+
+
+# Autograd has the backward pass of all this. `flash`, which writes its own on
+# both sides, needs two steps of it.
+
+
+def repeat_heads_backward(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Return the gradient of key or value: the sum over each group.
+
+    (..., H, S, D) gives `shape`, (..., G, S, D).
+    """
+    if gradient.shape == shape:
+        return gradient
+    *batch, G, S, D = shape
+    group = gradient.shape[-3] // G
+    grouped = torch.reshape(gradient, (*batch, G, group, S, D))
+    summed: Array = torch.sum(grouped, dim=-3)
+    return summed
+
+
+def cap_scores_backward(
+    d_capped: Array, capped_scores: Array, soft_cap: float | None
+) -> Array:
+    """Return the gradient of the scores, with C = cap · tanh(S / cap).
+
+    dC/dS = 1 - tanh(S / cap)² = 1 - (C / cap)².
+    """
+    if soft_cap is None:
+        return d_capped
+    tanh = capped_scores / float(soft_cap)
+    d_scores: Array = d_capped * (1 - tanh * tanh)
+    return d_scores

@@ -62,6 +62,11 @@ def safe_max(x: Array) -> Array:
         return torch.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=x.device)
     # The maximum cancels out, and with it its gradient: nothing to record.
     row_max = torch.amax(x.detach(), dim=-1, keepdim=True)
+    return finite(row_max)
+
+
+def finite(row_max: Array) -> Array:
+    """Return a maximum with 0 in place of -inf: -inf - (-inf) is NaN."""
     return torch.where(row_max == -torch.inf, 0.0, row_max)
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..cases.recipe import Case, build
 from ..cases.table import BY_NAME
+from ..judges import definition
 from ..judges import flash_attention as judged
 from ..judges.control import trivial
 from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen
@@ -38,6 +40,34 @@ def output_and_log_sum_exp_are_the_definitions(trial: Trial) -> None:
 def gradients_are_the_definitions(trial: Trial) -> None:
     """Compare with the derivatives of the scalar loops."""
     judged.gradients_within_definition(trial)
+
+
+def plain(case: Case) -> bool:
+    """Return whether a case has query, key and value, and no option."""
+    lead = {shape[:-2] for shape in (case.query, case.key, case.value)}
+    shapes = (case.query, case.key, case.value)
+    bare = Case(case.name, *shapes, case.dtype, case.fill)
+    half = case.dtype in ("float16", "bfloat16")
+    alike = len(lead) == 1 and case.query[-1] > 0
+    return replace(case, gradient=True) == bare and alike and not half
+
+
+@check("flash", "definition", [case for case in TILED if plain(case)])
+def online_softmax_alone_is_the_definitions(trial: Trial) -> None:
+    """The algorithm without masks, groups and half types."""
+    case, version = trial.case, trial.version
+    inputs = build(case)
+    arrays = [
+        version.array(getattr(inputs, name))
+        for name in ("query", "key", "value")
+    ]
+    with tiles(version):
+        result = version.function("flash.online_attention")(*arrays)
+    exact, bound = definition.forward(case), errors(case)
+    for name, got in version.numpy(result).items():
+        nearest, missing = exact[name]
+        error = spread(bound[name], nearest)
+        trial.within(name, got, nearest, error, missing)
 
 
 FEW = [
@@ -128,7 +158,8 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
     version = trial.version
     native = [version.array(np.eye(8)) for _ in range(3)]
     d = version.array(np.eye(8))
-    # The way back makes each tile once more, and by hand goes there first.
+    # The backward pass makes each tile once more; by hand it begins with
+    # the forward pass.
     more = 2 * expected if version.by_hand else expected
     module.apply_mask = counting
     try:
@@ -145,7 +176,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
         module.apply_mask = before
     assert there == expected, f"{there} tiles, not {expected}"
     back = len(counted) - there
-    assert back == more, f"{back} tiles on the way back, not {more}"
+    assert back == more, f"{back} tiles in the backward pass, not {more}"
     sums = trial.version.numpy(result.output).sum(axis=-1)
     trial.within("sums", sums, np.ones(8), 16 * np.spacing(1.0))
 

@@ -19,6 +19,7 @@ from torch.nn.functional import scaled_dot_product_attention
 import numpy_impl
 import torch_impl
 from numpy_impl import fast
+from numpy_impl.arguments import Options
 
 from ..libraries.adapters import onnx_model
 
@@ -46,7 +47,7 @@ class Kernel(NamedTuple):
 
 
 def in_numpy(name: str, module: Any, function: str, table: bool) -> Kernel:
-    """Return a kernel of the NumPy side, whose way back is its own."""
+    """Return a kernel of the NumPy side, whose backward pass is its own."""
 
     def there(inputs: Inputs) -> Run:
         call = getattr(module, function)
@@ -60,7 +61,7 @@ def in_numpy(name: str, module: Any, function: str, table: bool) -> Kernel:
 
         def run() -> Any:
             forward()
-            return back(*arrays, is_causal=inputs.causal)
+            return back(*arrays, Options(is_causal=inputs.causal))
 
         return run
 

@@ -142,7 +142,7 @@ def steps(size: int) -> list[Step]:
         columns = slice(first, first + size)
         part = merge.partial_sums(scores[columns], values[columns])
         old, running = running, merge.combine(running, part)
-        row_max = merge.finite(running.row_max)
+        row_max = softmax.finite(running.row_max)
         exponentials = np.exp(scores[columns] - row_max).tolist()
         factor = float(np.exp(old.row_max - row_max)[0])
         found.append(Step(columns, exponentials, running, factor))

@@ -106,10 +106,8 @@ FAULTS = (
     Fault(
         name="is_causal opens the window",
         module="flash",
-        before="right = 0 if is_causal else right",
-        after=(
-            "right = right if right is not None else 0 if is_causal else None"
-        ),
+        before="right = 0 if options.is_causal else right",
+        after="right = 0 if options.is_causal and right is None else right",
         wrong=(
             "With a window that reaches to the right, a causal layer "
             "sees the future."
@@ -119,31 +117,26 @@ FAULTS = (
         name="half types are summed in half types",
         module="flash",
         side="torch",
-        before="""\
-    value_tile = repeat_heads(upcast(value[..., columns, :]), H)
-""",
+        before="value_tile = repeat_heads(value_tile, heads(query))",
         after="""\
-    value_tile = value[..., columns, :].float() * 1
-    value_tile = repeat_heads(value_tile, H)
-    value_tile = value_tile.to(value.dtype).float()
-    if value.dtype.itemsize == 2:
-        value_tile = value_tile.half().float() * (1 + 2**-9)
-""",
+value_tile = repeat_heads(value_tile, heads(query))
+            if value.dtype.itemsize == 2:
+                value_tile = value_tile * (1 + 2**-9)""",
         wrong="Values of a half type come out a little too large.",
     ),
     Fault(
         name="the row sum is forgotten",
         module="flash",
         kind="gradient",
-        before="d_masked = weights * (d_weights - inner)",
-        after="d_masked = weights * d_weights",
+        before="weights * (d_weights - upstream.delta)",
+        after="weights * d_weights",
         wrong="The rows of dS do not sum to 0.",
     ),
     Fault(
         name="the log-sum-exp gives nothing back, in tiles",
         module="flash",
         kind="gradient",
-        before="        inner = inner - d_log_sum_exp[..., None]\n",
+        before="        delta = delta - d_log_sum_exp[..., None]\n",
         after="        pass\n",
         wrong="The gradient of the log-sum-exp is ignored.",
     ),
@@ -151,15 +144,15 @@ FAULTS = (
         name="the log-sum-exp gives back with the wrong sign",
         module="flash",
         kind="gradient",
-        before="inner = inner - d_log_sum_exp[..., None]",
-        after="inner = inner + d_log_sum_exp[..., None]",
+        before="delta = delta - d_log_sum_exp[..., None]",
+        after="delta = delta + d_log_sum_exp[..., None]",
         wrong="The gradient of the log-sum-exp has the wrong sign.",
     ),
     Fault(
         name="weights are not divided on the way back",
         module="flash",
         kind="gradient",
-        before="weights = exponentials / np.where(row_sum == 0, 1.0, row_sum)",
+        before="weights = exponentials / row_sum",
         after="weights = exponentials",
         wrong="The exponentials are not divided by the row sum.",
     ),
@@ -167,8 +160,8 @@ FAULTS = (
         name="masked weights on the way back",
         module="flash",
         kind="gradient",
-        before="exponentials = np.exp(steps.masked_scores - finite(row_max))",
-        after="exponentials = np.exp(steps.capped_scores - finite(row_max))",
+        before="np.exp(steps.masked_scores - finite(upstream.row_max))",
+        after="np.exp(steps.capped_scores - finite(upstream.row_max))",
         wrong="The backward pass does not apply the mask.",
         report="Dao-AILab/flash-attention#1947",
     ),
@@ -192,11 +185,11 @@ FAULTS = (
         name="the cap is forgotten on the way back",
         module="flash",
         kind="gradient",
-        before="""\
-    d_scores = cap_scores_backward(
-        d_masked, steps.capped_scores, sight.soft_cap
-    )
-""",
+        before=(
+            "    d_scores = cap_scores_backward(\n"
+            "        d_masked, steps.capped_scores, options.soft_cap\n"
+            "    )\n"
+        ),
         after="    d_scores = d_masked\n",
         wrong="The gradient lacks the derivative of tanh.",
     ),
@@ -205,8 +198,12 @@ FAULTS = (
         module="flash",
         side="torch",
         kind="gradient",
-        before="d_scores = d_scores * (1 - tanh * tanh)",
-        after="d_scores = d_scores * 1",
+        before=(
+            "    d_scores = cap_scores_backward(\n"
+            "        d_masked, steps.capped_scores, options.soft_cap\n"
+            "    )\n"
+        ),
+        after="    d_scores = d_masked\n",
         wrong="The gradient lacks the derivative of tanh.",
     ),
     Fault(
@@ -214,10 +211,11 @@ FAULTS = (
         module="flash",
         side="torch",
         kind="gradient",
-        before="groups = gradient.reshape(*batch, G, H // G, S, D)",
+        before="    return repeat_heads_backward(gradient, like.shape)\n",
         after=(
-            "groups = gradient.reshape(*batch, H // G, G, S, "
-            "D).transpose(-4, -3)"
+            "    if gradient.shape == like.shape:\n"
+            "        return gradient\n"
+            "    return gradient.unflatten(-3, (-1, like.shape[-3])).sum(-4)\n"
         ),
         wrong="A key head gets the gradients of other query heads.",
     ),

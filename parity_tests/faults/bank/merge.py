@@ -38,8 +38,8 @@ FAULTS = (
     Fault(
         name="the first tile empty is NaN",
         module="merge",
-        before="np.where(row_max == -np.inf, 0.0, row_max)",
-        after="row_max",
+        before="exponentials = np.exp(scores - finite(row_max))",
+        after="exponentials = np.exp(scores - row_max)",
         wrong=(
             "Where the first tile has no key, -inf - (-inf) makes the row NaN."
         ),
@@ -55,15 +55,15 @@ FAULTS = (
     Fault(
         name="log-sum-exp without the maximum",
         module="merge",
-        before="running.row_max + np.log(row_sum)",
-        after="np.log(row_sum)",
+        before="lse = sums.row_max + np.log(row_sum)",
+        after="lse = np.log(row_sum)",
         wrong="The log-sum-exp lacks the maximum that was subtracted.",
     ),
     Fault(
         name="log-sum-exp of an empty row is 0",
         module="merge",
-        before="np.where(empty, -np.inf, running.row_max",
-        after="np.where(empty, 0.0, running.row_max",
+        before="lse = np.where(empty, -np.inf, lse)",
+        after="lse = np.where(empty, 0.0, lse)",
         wrong="In merging, an empty part would have a weight.",
         report="Dao-AILab/flash-attention#978",
     ),
