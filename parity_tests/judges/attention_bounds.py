@@ -144,7 +144,13 @@ def drop(a: Bounded, inputs: Inputs, dtype: str) -> Bounded:
 
 def gradients(inputs: Inputs, given: str) -> dict[str, Bounded]:
     """Bound every gradient of attention, by hand or by autograd."""
-    forward = attention(inputs, given)
+    return gradients_after(attention(inputs, given), inputs, given)
+
+
+def gradients_after(
+    forward: Attention, inputs: Inputs, given: str
+) -> dict[str, Bounded]:
+    """Bound every gradient, with the bounds of the forward pass at hand."""
     dtype, steps = forward.dtype, forward.steps
     d_output = exact(inputs.d_output)
     P, lse = steps["weights"], exact(inputs.d_log_sum_exp[..., None])
@@ -242,7 +248,7 @@ def in_tiles(inputs: Inputs, given: str, parts: int) -> dict[str, Bounded]:
         "key": scale * (dS.mT @ np.abs(inputs.query.astype(np.float64))),
         "value": more * (P.value.mT @ dO),
     }
-    usual = gradients(inputs, given)
+    usual = gradients_after(forward, inputs, given)
     for name, array in extra.items():
         shape = getattr(inputs, name).shape
         lost_in_tiles = Bounded(np.zeros_like(array), array)
