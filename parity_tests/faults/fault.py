@@ -33,7 +33,8 @@ class Fault:
     there once, becomes `after`. `wrong` says in one sentence what goes wrong
     with it. `report` names a public report of it, repository and number, or
     is empty. `kind` is "forward", or "gradient" where only a gradient is
-    wrong.
+    wrong. `cases` names cases, or checks, that catch it: tried first, they
+    spare hundreds of others.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Fault:
     report: str = ""
     side: str = "numpy"
     kind: str = "forward"
+    cases: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the name."""

@@ -13,8 +13,10 @@ from ..suite.versions import Version
 from .fault import Fault, copy_of, mutated
 
 # What the whole of attention is made of: its checks see a fault in a part.
-PARTS = ("softmax", "masks", "attention", "dropout", "broadcasting", "sdpa")
+PARTS = ("softmax", "masks", "attention", "dropout", "broadcasting")
 JUDGES = ("closed form", "each other", "definition", "law", "SDPA")
+# Its closed forms are many, and few of them are about the numbers.
+FAST = ("definition", "law", "SDPA", "closed form", "each other")
 
 
 def tried(fault: Fault, enough: int | None = None) -> list[Outcome]:
@@ -39,20 +41,34 @@ def failures_of(fault: Fault, version: Version) -> Iterator[Outcome]:
 
 def nearest_first(fault: Fault) -> list[CheckCase]:
     """Return all checks, those first that are likely to catch the fault."""
-    whole = "gradients" if fault.kind == "gradient" else "sdpa"
-    inner = fault.module in PARTS
-    likely = [fault.module, whole, "arguments"] if inner else [fault.module]
-    if fault.module == "sdpa":
-        likely = [whole, "arguments"]
-    judges = JUDGES
-    if fault.module == "fast":
-        # Its closed forms are many, and few of them are about the numbers.
-        judges = ("definition", "law", "SDPA", "closed form", "each other")
+    likely = likely_concepts(fault)
+    judges = FAST if fault.module == "fast" else JUDGES
 
-    def distance(check_case: CheckCase) -> tuple[int, bool, int]:
+    def distance(check_case: CheckCase) -> tuple[bool, int, bool, int]:
         concept, judge = check_case.check.concept, check_case.check.judge
         near = likely.index(concept) if concept in likely else len(likely)
         about = "gradient" in check_case.check.name or concept == "gradients"
-        return near, about != (fault.kind == "gradient"), judges.index(judge)
+        return (
+            not is_named(check_case, fault),
+            near,
+            about != (fault.kind == "gradient"),
+            judges.index(judge),
+        )
 
     return sorted(check_cases(), key=distance)
+
+
+def is_named(check_case: CheckCase, fault: Fault) -> bool:
+    """Return whether a fault names a check, or its case."""
+    names = check_case.check.name, str(check_case.case)
+    return any(name in fault.cases for name in names)
+
+
+def likely_concepts(fault: Fault) -> tuple[str, ...]:
+    """Return the concepts that are likely to catch a fault, nearest first."""
+    whole = "gradients" if fault.kind == "gradient" else "sdpa"
+    if fault.module == "sdpa":
+        return whole, "arguments"
+    if fault.module in PARTS:
+        return fault.module, whole, "arguments"
+    return (fault.module,)

@@ -19,6 +19,10 @@ FAULTS = (
         after="(query @ key.mT) * scale",
         wrong="q·k overflows where the scaled score would not.",
         report="ultralytics/ultralytics#24990",
+        cases=(
+            "a product that overflows is scaled first",
+            "a product beyond the range",
+        ),
     ),
     Fault(
         name="a mask of nothing is no mask",

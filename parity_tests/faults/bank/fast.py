@@ -25,6 +25,7 @@ FAULTS = (
         before="steepest <= STEEPEST",
         after="steepest <= 1e9",
         wrong="Exponentials overflow where the norms do not bound the scores.",
+        cases=("float32 spread 30",),
     ),
     Fault(
         name="fast: values are not looked at",
@@ -35,6 +36,7 @@ FAULTS = (
             "Large exponentials times large values overflow, and small "
             "ones vanish."
         ),
+        cases=("no power overflows or vanishes",),
     ),
     Fault(
         name="fast: log2 e forgotten",
@@ -81,6 +83,7 @@ FAULTS = (
         after="hidden = behind(first + sight.left + 1, cut, n)",
         wrong="A left bound of n shows n + 1 keys.",
         report="huggingface/transformers#39408",
+        cases=("window",),
     ),
     Fault(
         name="fast: a NaN under the mask",
@@ -89,6 +92,7 @@ FAULTS = (
         after="            seen = bias == bias\n",
         wrong="A NaN plus -inf is NaN, where the score should be set to -inf.",
         report="pytorch/pytorch#101967",
+        cases=("mask with nan", "poison behind a mask of -inf"),
     ),
     Fault(
         name="fast: two names for one memory",
@@ -140,6 +144,7 @@ np.ascontiguousarray(
         before="summed: Array = np.sum(gradient, axis=-3, keepdims=True)",
         after="summed: Array = gradient[..., :1, :, :]",
         wrong="A key head gets the gradient of its first query head only.",
+        cases=("small heads are taken together",),
     ),
     Fault(
         name="fast: the cap has no slope",

@@ -32,6 +32,10 @@ FAULTS = (
         before="columns.stop - 1 < first - sight.left",
         after="columns.stop - 1 <= first - sight.left",
         wrong="A tile in which one query sees one key is skipped.",
+        cases=(
+            "tiles without a key to see are left out",
+            "the size of the tiles does not matter",
+        ),
     ),
     Fault(
         name="a tile on the diagonal is taken for a whole one",
@@ -102,6 +106,7 @@ FAULTS = (
             "The numbers are right, but causal attention takes as long "
             "as full attention."
         ),
+        cases=("tiles without a key to see are left out",),
     ),
     Fault(
         name="is_causal opens the window",

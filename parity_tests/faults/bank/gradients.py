@@ -14,6 +14,7 @@ FAULTS = (
         wrong=(
             "The backward pass uses 1/√D in place of the scale that was given."
         ),
+        cases=("scale 0.0", "scale -1.0"),
     ),
     Fault(
         name="dV of the weights before dropout",
@@ -173,6 +174,7 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
             "With grouped heads, the backward pass uses 1/√D in place of "
             "the given scale."
         ),
+        cases=("groups, scale 0.3",),
     ),
     Fault(
         name="a mask's gradient in query's dtype",
@@ -181,6 +183,7 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
         before="attn_mask.shape), attn_mask)",
         after="attn_mask.shape), query)",
         wrong="A mask of float64 gets a gradient of float32.",
+        cases=("mask of float64", "bias of float64, (5, 7)"),
     ),
     Fault(
         name="what comes back is written to",
@@ -208,5 +211,6 @@ grouped = np.reshape(gradient, (*batch, group, G, S, D))
         query = query.detach()
 """,
         wrong="With grouped heads and a scale, the query gets no gradient.",
+        cases=("groups, scale 0.3",),
     ),
 )

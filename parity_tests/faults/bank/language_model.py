@@ -68,6 +68,7 @@ FAULTS = (
         ),
         after="heads = MultiHeadAttention(H, H, w_q, w_k, w_v, w_o)",
         wrong="The model's scale is not passed on to its heads.",
+        cases=("a new model is drawn to scale",),
     ),
     Fault(
         name="tied matrices share their memory",
@@ -78,6 +79,7 @@ FAULTS = (
         wrong=(
             "Two parameters share their memory, so each step is applied twice."
         ),
+        cases=("new parameters are learned from",),
     ),
     Fault(
         name="an optimiser keeps the old parameters",
@@ -92,6 +94,7 @@ FAULTS = (
             "New parameters are new objects, which the optimiser does "
             "not update."
         ),
+        cases=("new parameters are learned from",),
     ),
     Fault(
         name="the weights of every block are the first one's",
@@ -105,6 +108,7 @@ FAULTS = (
             "Each block's weights are computed from the embedding, not "
             "from its own input."
         ),
+        cases=("weights of attention are those of each block",),
     ),
     Fault(
         name="relu's slope at zero is one",

@@ -147,6 +147,7 @@ FAULTS = (
         after="scores + bias",
         wrong="A NaN at a key that -inf hides spreads over its row.",
         report="pytorch/pytorch#101967",
+        cases=("poison behind a mask of -inf",),
     ),
     Fault(
         name="mask after the softmax",
@@ -438,6 +439,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
             "One long sum rounds once for each key, so its error grows "
             "with their number."
         ),
+        cases=("a million keys that are the same",),
     ),
     Fault(
         name="dropout before the softmax",
@@ -465,6 +467,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
             "draw_dropout_mask(weights.shape[-2:], dropout_p)\n"
         ),
         wrong="Every head of every sequence drops the same weights.",
+        cases=("a drawn dropout is each weights own",),
     ),
     Fault(
         name="one draw for a whole query",
@@ -478,6 +481,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
             "draw_dropout_mask((*weights.shape[:-1], 1), dropout_p)\n"
         ),
         wrong="A query drops either all of its keys or none.",
+        cases=("a drawn dropout is each weights own",),
     ),
     Fault(
         name="no draw in groups",
@@ -490,6 +494,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
     ):
 """,
         wrong="With grouped heads, no dropout mask is drawn.",
+        cases=("a drawn dropout is each weights own",),
     ),
     Fault(
         name="keep by batch where B = H",
@@ -505,6 +510,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
             "Where B = H, a dropout mask for each head is read as one "
             "for each batch entry."
         ),
+        cases=("B = H, keep",),
     ),
     Fault(
         name="a mask by query where L = S",
@@ -518,6 +524,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
             options = options._replace(attn_mask=mask[:, None])
 """,
         wrong="Where L = S, a mask over keys is read as one over queries.",
+        cases=("B = L = S, bias (5,)",),
     ),
     Fault(
         name="half types with a window",
@@ -529,6 +536,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
         capped_scores = upcast(cast(capped_scores, given))
 """,
         wrong="With a window, the scores are rounded to the half type.",
+        cases=("float16, window",),
     ),
     Fault(
         name="a scale of another kind",
@@ -537,6 +545,7 @@ output = cast(tiled_sum(dropped_weights, value), given)
         before="if scale is None else float(scale)",
         after="if scale is None else scale",
         wrong="A scale that is a Fraction raises an error in torch.",
+        cases=("other kinds of numbers count the same",),
     ),
     Fault(
         name="a batch of values is left out",

@@ -12,7 +12,7 @@ from parity_tests.faults.bank import FAULTS, gradients
 from parity_tests.faults.bank import __name__ as package
 from parity_tests.faults.fault import Fault, mutated
 from parity_tests.faults.report import ENOUGH
-from parity_tests.faults.tried import tried
+from parity_tests.faults.tried import is_named, tried
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -20,6 +20,8 @@ from parity_tests.faults.tried import tried
 def test_a_fault_is_caught(fault: Fault) -> None:
     caught = tried(fault, ENOUGH)
     assert len(caught) >= ENOUGH, f"{fault.wrong} Caught by: {caught}"
+    if fault.cases:
+        assert all(is_named(o.check_case, fault) for o in caught), caught
 
 
 def test_the_bank_is_as_large_as_it_says() -> None:
