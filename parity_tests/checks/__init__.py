@@ -1,4 +1,4 @@
-"""The checks, one module a concept, and all that there are.
+"""The checks, one module for each concept, and the list of all.
 
 The two largest concepts, sdpa and gradients, have a module for each judge.
 
@@ -19,7 +19,7 @@ from ..suite.versions import VERSIONS, Version
 
 
 def place(check: Check) -> tuple[int, int]:
-    """Return what checks are sorted by: concept, then judge."""
+    """Return the sort key of a check: concept, then judge."""
     return CONCEPTS.index(check.concept), JUDGES.index(check.judge)
 
 
@@ -37,7 +37,7 @@ def chosen(
     case: str | None = None,
     judge: str | None = None,
 ) -> Iterator[CheckCase]:
-    """Yield those of a concept, a case, a judge; None is any."""
+    """Yield the checks of a concept, a case, a judge; None means any."""
     for check_case in check_cases():
         if concept not in (None, check_case.check.concept):
             continue
@@ -49,7 +49,7 @@ def chosen(
 
 
 def nothing_like(concept: str | None, case: str | None) -> str:
-    """Return why nothing was chosen, with names that are near."""
+    """Return the message for an empty choice, with similar names."""
     text = (
         "no check has this concept, judge and case; --case is the name "
         "after the comma"
@@ -61,7 +61,7 @@ def nothing_like(concept: str | None, case: str | None) -> str:
 
 
 def standing() -> Iterator[tuple[CheckCase, Version]]:
-    """Yield each of them with every version that it is for."""
+    """Yield each check with every version that it applies to."""
     for check_case in check_cases():
         for version in VERSIONS:
             if applies(check_case, version):

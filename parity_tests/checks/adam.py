@@ -18,7 +18,7 @@ NAMES = ("weight", "bias")
 
 
 class Settings(NamedTuple):
-    """How an optimiser is set up, and the dtype of what it moves."""
+    """The settings of an optimizer, and the dtype of the parameters."""
 
     dtype: str = "float64"
     learning_rate: float = 1e-3
@@ -29,7 +29,7 @@ class Settings(NamedTuple):
     size: float = 1.0
 
     def __str__(self) -> str:
-        """Return what is not as it is by default."""
+        """Return the settings that are not the defaults."""
         settings = self._asdict()
         other = [f"{n} {v}" for n, v in settings.items() if v != DEFAULTS[n]]
         return ", ".join(other) or "defaults"
@@ -85,7 +85,7 @@ def walk(
 
 
 def by_algorithm(settings: Settings) -> list[dict[str, Any]]:
-    """Return the parameters after each step: one number after the other."""
+    """Return the parameters after each step, computed number by number."""
     start, gradients = settings.draw()
     b1, b2, lr = settings.beta_1, settings.beta_2, settings.learning_rate
     steps: list[dict[str, Any]] = [{} for _ in gradients]
@@ -109,7 +109,7 @@ def by_algorithm(settings: Settings) -> list[dict[str, Any]]:
 def error_of(settings: Settings, step: int, start: Any) -> Any:
     """Bound a parameter after so many steps.
 
-    A step's direction is at most 1/√(1 - β₂) · (1 - β₁ᵗ)⁻¹ and carries the
+    A step, divided by η, is at most 1/√(1 - β₂) · (1 - β₁ᵗ)⁻¹. It has the
     roundings of both means: ten for each step so far.
     """
     u = bounds.gamma(10 * (step + 1) + 20, settings.dtype)
@@ -189,7 +189,7 @@ def the_first_step_has_the_learning_rates_size(trial: Trial) -> None:
 
 @check("adam", "closed form", (0.5, 1.0))
 def decay_is_taken_from_the_parameter_alone(trial: Trial) -> None:
-    """Without a gradient: w (1 - η λ), and no step besides."""
+    """With a gradient of 0 a parameter becomes w (1 - η λ)."""
     settings = Settings(learning_rate=0.25, decay=trial.case)
     start = {name: np.asarray([1.0, -2.0, 4.0, 8.0, 0.0]) for name in NAMES}
     gradients = [{name: np.zeros(M) for name in NAMES}]
@@ -225,7 +225,7 @@ def a_run_goes_on_where_it_was_broken_off(trial: Trial) -> None:
 
 @check("adam", "law", SETTINGS[:4])
 def what_is_given_and_taken_stays_as_it_is(trial: Trial) -> None:
-    """No step changes moments that were given, or that were asked for."""
+    """No step changes a state_dict that was loaded, or that was returned."""
     version = trial.version
     start, gradients = trial.case.draw()
     first = make(version, trial.case, start)
@@ -243,7 +243,7 @@ def what_is_given_and_taken_stays_as_it_is(trial: Trial) -> None:
 
 @check("adam", "law", SETTINGS[:4])
 def moments_of_another_model_are_refused(trial: Trial) -> None:
-    """One is missing: KeyError that names it."""
+    """If one is missing, a KeyError names it."""
     version = trial.version
     start, gradients = trial.case.draw()
     optimizer = make(version, trial.case, start)
@@ -260,7 +260,7 @@ def moments_of_another_model_are_refused(trial: Trial) -> None:
 
 @check("adam", "law", SETTINGS[:4])
 def no_gradient_is_no_step(trial: Trial) -> None:
-    """One gradient is missing: KeyError, and all is as it was."""
+    """If a gradient is missing, a KeyError, and nothing has changed."""
     version = trial.version
     start, gradients = trial.case.draw()
     optimizer = make(version, trial.case, start)

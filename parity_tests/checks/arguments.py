@@ -34,7 +34,7 @@ def bad_arguments_are_refused_by_name(trial: Trial) -> None:
 
 @check("arguments", "law", BAD)
 def the_backward_pass_refuses_the_same(trial: Trial) -> None:
-    """So it does where the gradients are derived by hand."""
+    """Where gradients are written by hand, the errors are the same."""
     case: Bad = trial.case
     path = ATTENTION
     if trial.version.by_hand:
@@ -88,10 +88,10 @@ STRANGERS = [
 
 
 def stranger(trial: Trial, kind: str, array: Any) -> Any:
-    """Return an array that a version must not take for one of its own.
+    """Return an array that a version must refuse.
 
-    Of the other version's library, or of a precision that neither has:
-    floats of 80 bits or more on one side and of 8 on the other.
+    It is of the other version's library, or of a precision that neither
+    has: floats of 80 bits or more for NumPy, of 8 for PyTorch.
     """
     if kind == "another library":
         return trial.other.array(array)
@@ -144,10 +144,10 @@ PLACED: dict[str, dict[str, Any]] = {
 
 @check("arguments", "law", list(PLACED))
 def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
-    """Shape, dtype and device, also where there are no numbers to compute.
+    """Shape, dtype and device, also on a device without numbers.
 
-    torch has such a device, "meta"; what is made on the way (masks, what
-    dropout keeps) must be made beside it, and a bias is brought there.
+    torch has such a device, "meta". Masks and the dropout mask must be
+    created there, and a bias must be moved there.
     """
     options = dict(PLACED[trial.case])
     arrays = {n: options.pop(n, a) for n, a in good().items()}
@@ -175,7 +175,7 @@ def the_result_stands_where_the_arguments_do(trial: Trial) -> None:
 
 @check("arguments", "law", ("bool", "float32"))
 def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
-    """There and back again: the same entries, strided or read-only."""
+    """from_numpy, then to_numpy: the same entries, strided or read-only."""
     rng = np.random.default_rng(15)
     array = (rng.standard_normal((6, 5, 4)) * 2).astype(trial.case)
     array.flags.writeable = False
@@ -197,7 +197,7 @@ def arrays_are_taken_over_and_handed_back(trial: Trial) -> None:
 
 @check("arguments", "SDPA", PATHS)
 def names_order_and_defaults_are_those_of_torch(trial: Trial) -> None:
-    """As torch's documentation has them; three more stand at the end.
+    """As in torch's documentation; three more come at the end.
 
     The steps take those after query, key and value as one record.
     """
@@ -232,7 +232,7 @@ def float64_takes_what_float32_cannot(trial: Trial) -> None:
 
 @check("arguments", "law", BACK)
 def what_comes_back_is_checked_where_it_is_written_out(trial: Trial) -> None:
-    """The hand-written backward pass refuses what does not fit."""
+    """The hand-written backward pass refuses gradients that do not fit."""
     case: Bad = trial.case
     path = ATTENTION
     if trial.version.by_hand:

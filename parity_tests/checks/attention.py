@@ -168,7 +168,7 @@ def each_gradient_is_the_definitions(trial: Trial) -> None:
 
 @check("attention", "definition", ("weights", "value", "both"))
 def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
-    """Weights or value of fewer axes than the output: sums over the rest."""
+    """If weights or value have fewer axes, their gradient is summed."""
     rng = np.random.default_rng(12)
     few: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
         "weights": ((5, 7), (2, 4, 7, 3)),
@@ -202,7 +202,7 @@ def what_was_broadcast_gets_the_sum(trial: Trial) -> None:
 
 @check("attention", "closed form", ("float32", "float64"))
 def a_mask_that_forbids_all_is_no_missing_mask(trial: Trial) -> None:
-    """False throughout: weights 0, output 0."""
+    """If the mask is False everywhere, weights and output are 0."""
     ones = np.ones((3, 2), dtype=trial.case)
     nothing = np.zeros((3, 3), dtype=bool)
     weights = trial.call("attention.attention_weights", ones @ ones.T, nothing)
@@ -216,7 +216,7 @@ def a_mask_that_forbids_all_is_no_missing_mask(trial: Trial) -> None:
 
 @check("attention", "closed form", ("float32", "float64"))
 def nothing_to_see_gives_nothing(trial: Trial) -> None:
-    """A mask that is False throughout: 0, and no gradient."""
+    """If the mask is False everywhere, output and gradients are 0."""
     rng = np.random.default_rng(13)
     q, k, v = (
         rng.standard_normal(shape).astype(trial.case)

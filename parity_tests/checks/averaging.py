@@ -39,7 +39,7 @@ def no_position_sees_a_later_one(trial: Trial) -> None:
 
 
 class Drawn(NamedTuple):
-    """What is averaged: (..., T, M), with no two sizes equal."""
+    """The x to average: (..., T, M), with no two sizes equal."""
 
     dtype: str
     batch: tuple[int, ...]
@@ -69,7 +69,7 @@ def exact_weights(dtype: str) -> bounds.Bounded:
 
 @check("averaging", "definition", DRAWN)
 def means_are_those_of_the_definition(trial: Trial) -> None:
-    """Add one after the other and divide by how many there are."""
+    """Compare with sums, each divided by its count, in a loop."""
     x, dtype = trial.case.draw(), trial.case.dtype
     bound = bounds.matmul(exact_weights(dtype), bounds.exact(x), dtype)
     means = trial.call("averaging.running_mean", x)
@@ -84,7 +84,7 @@ def means_are_those_of_the_definition(trial: Trial) -> None:
 
 @check("averaging", "definition", DRAWN)
 def gradients_are_those_of_the_definition(trial: Trial) -> None:
-    """Position j gets 1/(i + 1) of what comes back to each mean i ≥ j."""
+    """Position j gets 1/(i + 1) of the gradient of each mean i ≥ j."""
     x, dtype = trial.case.draw(), trial.case.dtype
     upstream = np.flip(x, axis=-2) * 2
     back = bounds.transposed(exact_weights(dtype))

@@ -13,7 +13,7 @@ from ..suite.register import Trial, check
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a sequence of positions comes in."""
+    """The chunks in which a sequence arrives."""
 
     name: str
     chunks: tuple[int, ...]
@@ -55,9 +55,9 @@ def chunks_give_what_one_pass_gives(trial: Trial) -> None:
 
 @check("cache", "closed form", (1, 2, 4))
 def a_cache_stands_where_its_keys_do(trial: Trial) -> None:
-    """All ones give ones, exactly; and the mask is made where query is.
+    """Ones give ones, exactly, and the mask is created on query's device.
 
-    torch has a device of shapes alone, "meta", which is not the default one.
+    torch has a device without numbers, "meta", which is not the default.
     """
     function = trial.version.function("cache.cached_attention")
     new = trial.version.package.cache.Cache
@@ -147,10 +147,10 @@ def new_queries_see_all_that_is_kept(trial: Trial) -> None:
 
 @check("cache", "each other", PATHS)
 def what_is_kept_is_learned_from(trial: Trial) -> None:
-    """The gradient of a later step by keys and values kept before it.
+    """A later step gives gradients to keys and values in the cache.
 
-    Where it is written by hand, `sdpa` has it: there the cache is compared
-    with one pass alone, of which the keys are a part.
+    Where gradients are written by hand they are those of `sdpa`: there the
+    cache is compared with one pass only.
     """
     version = trial.version
     rng = np.random.default_rng(43)
@@ -191,7 +191,7 @@ def what_is_kept_is_learned_from(trial: Trial) -> None:
 
 @check("cache", "each other", DECODINGS[:3])
 def both_versions_keep_the_same(trial: Trial) -> None:
-    """What is kept is what was given, in order, and so is what comes out."""
+    """The cache holds the keys and values in order; the outputs agree."""
     case: Decoding = trial.case
     results = []
     for version in (trial.version, trial.other):

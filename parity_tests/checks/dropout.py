@@ -10,7 +10,7 @@ from ..suite.register import Trial, check
 
 
 def kept() -> np.ndarray:
-    """Draw which of (2, 3, 5, 7) weights to keep."""
+    """Draw a dropout mask of shape (2, 3, 5, 7)."""
     return np.random.default_rng(3).random((2, 3, 5, 7)) < 0.6
 
 
@@ -27,7 +27,7 @@ def kept_weights_are_divided_by_one_minus_p(trial: Trial) -> None:
 
 @check("dropout", "closed form", ("float32", "float64"))
 def nothing_is_left_of_p_1_and_all_of_p_0(trial: Trial) -> None:
-    """P = 1 gives zeros, not 0/0; p = 0 keeps what is kept and no more."""
+    """With p = 1 zeros, not 0/0; with p = 0 the mask alone decides."""
     weights = np.ones((2, 3), dtype=trial.case)
     dropout_mask = np.ones((2, 3), dtype=bool)
     none = trial.call("dropout.dropout", weights, 1.0, dropout_mask)
@@ -44,7 +44,7 @@ def nothing_is_left_of_p_1_and_all_of_p_0(trial: Trial) -> None:
 
 @check("dropout", "definition", ("float32", "float64"))
 def weights_are_kept_or_gone(trial: Trial) -> None:
-    """W / (1 - p) where it is kept and 0 elsewhere, forwards and back."""
+    """W / (1 - p) where the mask is True, else 0, forward and backward."""
     rng = np.random.default_rng(4)
     weights = rng.random((2, 3, 5, 7)).astype(trial.case)
     dropout_mask, p = kept(), 0.3
@@ -84,7 +84,7 @@ def a_draw_is_one_of_the_librarys_own(trial: Trial) -> None:
 
 @check("dropout", "law", (0.0, 2.0**-13, 0.1, 0.75))
 def each_weight_is_kept_with_probability_one_minus_p(trial: Trial) -> None:
-    """Of n draws the share that is kept lies within 6 deviations."""
+    """The share that is kept lies within 6 standard deviations."""
     dropout_mask = trial.call(
         "dropout.draw_dropout_mask", (1000, 1000), trial.case
     )
@@ -95,7 +95,7 @@ def each_weight_is_kept_with_probability_one_minus_p(trial: Trial) -> None:
 
 @check("dropout", "law", (0, 1, 2, 3))
 def each_weight_is_drawn_on_its_own(trial: Trial) -> None:
-    """Moved along any axis, a draw agrees with itself by chance alone."""
+    """A draw, shifted along any axis, agrees with itself only by chance."""
     dropout_mask = trial.call("dropout.draw_dropout_mask", (4, 5, 64, 65), 0.5)
     agree = np.mean(dropout_mask == np.roll(dropout_mask, 1, axis=trial.case))
     deviation = 0.5 / np.sqrt(dropout_mask.size)
@@ -104,7 +104,7 @@ def each_weight_is_drawn_on_its_own(trial: Trial) -> None:
 
 @check("dropout", "closed form", ("float32", "float64"))
 def what_is_left_out_is_gone_whatever_it_was(trial: Trial) -> None:
-    """NaN and infinity where nothing is kept come out as 0, not 0 · NaN."""
+    """A dropped NaN or infinity gives 0, and not 0 · NaN."""
     weights = np.asarray([[np.nan, 1.0], [np.inf, 1.0]], dtype=trial.case)
     dropout_mask = np.asarray([[False, True]])
     got = trial.call("dropout.dropout", weights, 0.5, dropout_mask)
@@ -113,7 +113,7 @@ def what_is_left_out_is_gone_whatever_it_was(trial: Trial) -> None:
 
 @check("dropout", "law")
 def two_draws_differ(trial: Trial) -> None:
-    """Nothing of p = 1 is kept, and half of p = ½ is never the same half."""
+    """With p = 1 nothing is kept; with p = ½ two draws differ."""
     none = trial.call("dropout.draw_dropout_mask", (64,), 1.0)
     assert not none.any(), "something is kept"
     halves = [

@@ -13,7 +13,7 @@ from ..suite.register import Trial, check
 
 @check("experiments", "closed form", WIDTHS)
 def sharpness_has_its_recorded_numbers(trial: Trial) -> None:
-    """Entropy and gradient for each width, to the printed digit."""
+    """Entropy and gradient for each dimension, to the printed digit."""
     function = trial.version.function("experiments.sharpness")
     numbers = (*function(trial.case), *function(trial.case, 1.0))
     printed = [float(f"{number:.2f}") for number in numbers]
@@ -22,10 +22,10 @@ def sharpness_has_its_recorded_numbers(trial: Trial) -> None:
 
 @check("experiments", "law", (0, 1, 2))
 def only_the_division_keeps_weights_soft(trial: Trial) -> None:
-    """Divided, entropy stays; not divided, it falls with every width.
+    """Divided by √D the entropy stays; otherwise it falls as D grows.
 
-    Four times the width is twice the deviation of the scores, and nothing
-    else differs: with D = 1024 less than a tenth of the entropy is left.
+    Four times D is twice the standard deviation of the scores, and nothing
+    else differs: at D = 1024 less than a tenth of the entropy is left.
     """
     function = trial.version.function("experiments.sharpness")
     seed = trial.case
@@ -40,7 +40,7 @@ def only_the_division_keeps_weights_soft(trial: Trial) -> None:
 
 @check("experiments", "each other", (0, 1, 2))
 def another_seed_is_another_draw(trial: Trial) -> None:
-    """Both versions alike for a seed; scale 0 makes all weights alike."""
+    """Both versions agree for a seed; scale 0 makes all weights equal."""
     path = "experiments.sharpness"
     for scale in (None, 1.0):
         one = trial.version.function(path)(16, scale, trial.case)
@@ -103,8 +103,8 @@ def equal_scores_have_the_greatest_entropy(trial: Trial) -> None:
 def the_poem_is_learned_with_the_same_losses(trial: Trial) -> None:
     """Sixty steps in float32: from chance to a tenth, alike.
 
-    What float32 loses in one step the next ones multiply; the two curves
-    are compared while they are long, within a hundredth of their height.
+    Later steps amplify the rounding errors of earlier ones; so the curves
+    are compared within a hundredth of their height.
     """
     losses = trial.version.function("experiments.poem_losses")(60, trial.case)
     others = trial.other.function("experiments.poem_losses")(60, trial.case)

@@ -1,4 +1,4 @@
-"""fast: what flash gives, whatever shortcut and however many threads."""
+"""fast: the results of flash, with every shortcut and number of threads."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def the_first_tiles_may_be_empty(trial: Trial) -> None:
 
 @check("fast", "closed form", (1e4, -1e4))
 def the_maximum_may_come_late_or_early(trial: Trial) -> None:
-    """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
+    """Scores rise or fall by 10⁴ a key: the largest gets all the weight."""
     for way in WAYS:
         judged.greatest_alone(trial, MODULE, **way)
 
@@ -76,7 +76,7 @@ def bad_arguments_are_refused_by_name(trial: Trial) -> None:
 
 @check("fast", "SDPA", (False, True))
 def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
-    """T = 700 in the tiles it has by itself: output and gradients."""
+    """T = 700 with the default tiles: output and gradients."""
     judged.long_as_sdpa(trial, MODULE)
 
 
@@ -95,7 +95,7 @@ THREADS = (1, 2, 3, 16)
 
 @check("fast", "law", THREADS)
 def threads_change_no_bit(trial: Trial) -> None:
-    """As many threads as there may be: the same output and gradients."""
+    """With any number of threads output and gradients are the same."""
     results = []
     for threads in (1, trial.case):
         constants = {"WORTH": 0, "THREADS": threads, "SHARED": 0}
@@ -118,10 +118,10 @@ STEEP = [29.0, 31.0, 120.0, 2000.0, -29.0, -31.0, -200.0]
 
 @check("fast", "closed form", STEEP)
 def no_power_overflows_or_vanishes(trial: Trial) -> None:
-    """All scores alike, however large: the mean of the values.
+    """If all scores are equal, however large: the mean of the values.
 
-    That the maximum is left out where it may be, and only there, shows in
-    the log-sum-exp alone: it is the score and log S both ways.
+    Whether the row maximum is left out only where the proof allows it shows
+    in the log-sum-exp: it must be the score plus log S in both cases.
     """
     S, score = 8, trial.case * np.log(2.0)
     query = np.full((3, 1), score, dtype=np.float32)
@@ -140,7 +140,7 @@ def no_power_overflows_or_vanishes(trial: Trial) -> None:
 
 @check("fast", "law", ("query", "key", "value", "-inf", "upstream"))
 def what_no_norm_bounds_is_not_trusted(trial: Trial) -> None:
-    """A NaN gives NaN where it is seen, and what is huge is still right."""
+    """A visible NaN gives NaN, and huge scores give the right result."""
     rng = np.random.default_rng(41)
     arrays = {
         n: rng.standard_normal((6, 4)) for n in ("query", "key", "value")
@@ -214,7 +214,7 @@ def a_long_sequence_is_what_flash_gives(trial: Trial) -> None:
 
 @check("fast", "SDPA", ("float32", "float64"))
 def small_heads_are_taken_together(trial: Trial) -> None:
-    """Groups of four heads in one tile: SDPA's output and gradients."""
+    """Four heads in one tile: the output and gradients of SDPA."""
     few = (2, 2, 40, 8)
     case = Case("small", (2, 8, 40, 8), few, few, dtype=trial.case)
     case = replace(case, enable_gqa=True, is_causal=True)

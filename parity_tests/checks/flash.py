@@ -1,4 +1,4 @@
-"""flash: every case in tiles of a few keys gives what one table gives."""
+"""flash: every case in tiles of a few keys gives the same as untiled."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def the_first_tiles_may_be_empty(trial: Trial) -> None:
 
 @check("flash", "closed form", (1e4, -1e4))
 def the_maximum_may_come_late_or_early(trial: Trial) -> None:
-    """Scores that climb or fall by 10⁴ a key: the greatest has it all."""
+    """Scores rise or fall by 10⁴ a key: the largest gets all the weight."""
     judged.greatest_alone(trial)
 
 
@@ -118,7 +118,7 @@ SIZES = [(1, 1), (2, 3), (5, 7), (4, 128), (512, 128)]
 
 @check("flash", "law", SIZES)
 def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
-    """Everything at once, in tiles of other sizes: the same."""
+    """With all options at once, tiles of other sizes give the same."""
     case = BY_NAME["float64 everything"]
     case = replace(case, name="in tiles", dropout_p=0.0, dropout_mask=None)
     error = errors(case)
@@ -134,7 +134,7 @@ def the_size_of_the_tiles_does_not_matter(trial: Trial) -> None:
 
 @check("flash", "law", ("causal", "window", "mask", "lower right"))
 def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
-    """Of 8 × 8 tiles of one query and key, only those that are seen."""
+    """Of 8 × 8 tiles of one query and key, only visible ones are computed."""
     module: Any = trial.version.module("flash")
     options: dict[str, Any] = {"is_causal": True}
     expected = 36
@@ -183,7 +183,7 @@ def tiles_without_a_key_to_see_are_left_out(trial: Trial) -> None:
 
 @check("flash", "SDPA", (False, True))
 def a_long_sequence_is_what_sdpa_gives(trial: Trial) -> None:
-    """T = 700 in the tiles it has by itself: output and gradients."""
+    """T = 700 with the default tiles: output and gradients."""
     judged.long_as_sdpa(trial)
 
 

@@ -16,7 +16,7 @@ SEEDS = (0, 1, 2, 3, 17, 2**31, 2**32 - 1, 2**32, 2**63 + 5, -1)
 
 @contextmanager
 def manual_seed(seed: int) -> Iterator[None]:
-    """Seed torch's global stream, and put it back where it was after."""
+    """Seed torch's global generator, and restore its state afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
@@ -26,8 +26,8 @@ def manual_seed(seed: int) -> Iterator[None]:
 def every_size_to_100_from_one_stream(trial: Trial) -> None:
     """Draw 0, 1, ... 100 numbers in turn.
 
-    What one call leaves behind, a number kept back or words half used,
-    shows in the next.
+    A number that one call keeps for the next, or a word half used, shows in
+    the next call.
     """
     stream = trial.version.function("generator.Generator")(trial.case)
     with manual_seed(trial.case):
@@ -79,7 +79,7 @@ def a_number_kept_back_survives(trial: Trial) -> None:
 
 @check("generator", "law", ("NumPy", "torch"))
 def a_stream_is_its_own(trial: Trial) -> None:
-    """Drawing leaves a library's global stream where it was."""
+    """Drawing does not change the state of a global generator."""
 
     def state() -> str:
         if trial.case == "torch":
@@ -119,7 +119,7 @@ def another_seed_gives_other_numbers(trial: Trial) -> None:
 
 @check("generator", "law")
 def mean_and_deviation_are_those_of_a_normal(trial: Trial) -> None:
-    """Of 10⁶ numbers the mean lies within 6/√n of 0, the deviation of 1."""
+    """For n = 10⁶ mean and standard deviation are within 6/√n of 0 and 1."""
     stream = trial.version.function("generator.Generator")(7)
     drawn = trial.version.numpy(stream.randn(1_000_000)).astype(np.float64)
     trial.within("mean", drawn.mean(), 0.0, 6e-3)

@@ -16,7 +16,7 @@ DTYPES = ("float32", "float64")
 
 
 def draw(dtype: str) -> tuple[Any, list[Any], Any, Any]:
-    """Draw x, the matrices, a causal mask and what comes back."""
+    """Draw x, the matrices, a causal mask and the upstream gradient."""
     rng = np.random.default_rng(25843)
     x = rng.standard_normal((B, T, M)).astype(dtype)
     matrices = [
@@ -81,7 +81,7 @@ def without_a_query_each_position_takes_the_mean(trial: Trial) -> None:
 
 
 class Drawn(NamedTuple):
-    """What a head's gradients are taken of."""
+    """The inputs of a head whose gradients are computed."""
 
     dtype: str
     batch: tuple[int, ...]
@@ -93,7 +93,7 @@ class Drawn(NamedTuple):
         return f"{self.dtype}, batch {self.batch}, {mask}"
 
     def draw(self) -> tuple[Any, list[Any], Any, Any]:
-        """Draw x, the matrices, a causal mask or None, what comes back."""
+        """Draw x, the matrices, a mask or None, and the upstream gradient."""
         rng = np.random.default_rng(25844)
         _, matrices, mask, _ = draw(self.dtype)
         x, d = (
@@ -134,8 +134,8 @@ def gradients(version: Version, drawn: Drawn) -> dict[str, Any]:
 def gradients_of_input_and_matrices(trial: Trial) -> None:
     """Compare float64 with the chain rule, within float32's bounds.
 
-    The query, key and value that go into the bounds are those of float64:
-    as good as exact where a float32 is what is allowed for.
+    The bounds use query, key and value in float64, which is exact enough
+    beside the errors of float32.
     """
     x, matrices, mask, d_output = trial.case.draw()
     q, k, v = (x @ w for w in matrices)

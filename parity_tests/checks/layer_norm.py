@@ -1,4 +1,4 @@
-"""layer_norm: mean 0, deviation 1, and the gradients that come of it."""
+"""layer_norm: mean 0, standard deviation 1, and the gradients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ M = 7
 
 
 class Rows(NamedTuple):
-    """What is normalised: (..., M)."""
+    """The x to normalize: (..., M)."""
 
     dtype: str
     batch: tuple[int, ...]
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
         return f"{self.dtype}, batch {self.batch}, {where}"
 
     def draw(self) -> dict[str, Any]:
-        """Draw x, weight, bias and what comes back, in the dtype."""
+        """Draw x, weight, bias and the upstream gradient, in the dtype."""
         rng = np.random.default_rng(14)
         shape = (*self.batch, M)
         drawn = {
@@ -81,9 +81,10 @@ def by_definition(drawn: dict[str, Any]) -> dict[str, Any]:
 def errors(drawn: dict[str, Any], dtype: str) -> dict[str, Any]:
     """Bound the result and each gradient.
 
-    The mean of M numbers is off by γ(M + 1) of the greatest of them, and so
-    is each difference from it; the deviation by that and by γ(M + 4) of
-    itself. Both enter n = (x - μ) / σ, and n and σ the gradients.
+    The error of the mean of M numbers is γ(M + 1) of the largest, and so is
+    that of each difference from it. The standard deviation has that error
+    and γ(M + 4) of itself. Both enter n = (x - μ) / σ, and n and σ enter the
+    gradients.
     """
     wide = {name: a.astype(np.float64) for name, a in drawn.items()}
     x, d, weight = wide["x"], np.abs(wide["d"]), np.abs(wide["weight"])
@@ -158,7 +159,7 @@ def both_versions_agree(trial: Trial) -> None:
 
 @check("layer_norm", "SDPA", ROWS)
 def it_is_torchs_own_layer_norm(trial: Trial) -> None:
-    """torch.nn.functional.layer_norm and what autograd makes of it."""
+    """Compare with torch.nn.functional.layer_norm and its gradients."""
     drawn, dtype = trial.case.draw(), trial.case.dtype
     x, weight, bias = (
         torch.tensor(drawn[n], requires_grad=True)
@@ -192,7 +193,7 @@ def two_numbers_become_minus_one_and_one(trial: Trial) -> None:
 
 @check("layer_norm", "closed form", ("float32", "float64"))
 def a_constant_row_gives_the_shift(trial: Trial) -> None:
-    """Nothing varies: no division by 0, and the bias to the bit."""
+    """A row of equal numbers gives the bias to the bit, without 0 / 0."""
     x = np.full((3, 4), 6.0, dtype=trial.case)
     bias = np.asarray([1.0, -2.0, 3.0, 0.5], dtype=trial.case)
     layer = trial.version.function("layer_norm.LayerNorm")

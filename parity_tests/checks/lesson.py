@@ -1,4 +1,4 @@
-"""lesson: the numbers it is known by, from both versions."""
+"""lesson: its recorded numbers, from both versions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def section_3_has_its_recorded_numbers(trial: Trial) -> None:
 
 @check("lesson", "closed form")
 def section_4_has_its_recorded_numbers(trial: Trial) -> None:
-    """Deviation and greatest weights for each width."""
+    """Standard deviation and largest weights for each dimension."""
     widths = inputs(trial.version).widths
     result = trial.version.function("lesson.vary_width")(widths)
     for name, expected in WIDTHS.items():
@@ -101,7 +101,7 @@ ROUNDINGS = 2 * (16 + 8 + 5 + 2 * bounds.FUNCTION_ULPS)
 
 
 def head_error(expected: Any) -> Any:
-    """Bound what float32 loses of a step of section 5."""
+    """Bound the error of float32 in a step of section 5."""
     size = np.abs(expected[np.isfinite(expected)]).max()
     return bounds.gamma(ROUNDINGS, np.float32) * max(size, 1)
 
@@ -169,7 +169,7 @@ def weights_of(scores: Any) -> Any:
 
 @check("lesson", "definition", (0, 1))
 def section_1_is_recomputed(trial: Trial) -> None:
-    """The means of other inputs than the lesson's own, too."""
+    """The means are right for other inputs, too."""
     past = trial.version.function("lesson.draw_inputs")(trial.case).past
     result = trial.version.function("lesson.average_the_past")(past)
     steps, x = trial.version.numpy(result), trial.version.numpy(past)
@@ -209,7 +209,7 @@ def section_3_is_recomputed(trial: Trial) -> None:
 
 @check("lesson", "definition", (0, 1))
 def section_4_is_recomputed(trial: Trial) -> None:
-    """Deviations of dot products, and mean row maxima of weights."""
+    """Standard deviations of dot products, and mean row maxima."""
     drawn = trial.version.function("lesson.draw_inputs")(trial.case).widths
     result = trial.version.function("lesson.vary_width")(drawn)
     for number, width in enumerate(drawn):
@@ -266,7 +266,7 @@ def another_seed_draws_other_inputs(trial: Trial) -> None:
 
 @check("lesson", "law", (0, 1))
 def inputs_have_the_deviations_they_are_to_have(trial: Trial) -> None:
-    """1, and ¼ for the matrices: within 6 deviations of a deviation."""
+    """1, and ¼ for the matrices, within 6 of their standard errors."""
     drawn = trial.version.function("lesson.draw_inputs")(trial.case)
     matrices = [trial.version.numpy(a) for a in drawn[5:]]
     rows = [trial.version.numpy(a) for a in (*drawn[:3], drawn.x)]

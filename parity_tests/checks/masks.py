@@ -1,4 +1,4 @@
-"""masks: every entry, by the sentence that defines it."""
+"""masks: every entry, by the definition of the mask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALIGNED = [
 def spelled_out(
     L: int, S: int, align: str, rule: Callable[[int, int], bool]
 ) -> Any:
-    """Return the mask whose entry (i, j) is a rule of where they stand."""
+    """Return the mask whose entry (i, j) is a function of i and j."""
     shift = 0 if align == "upper_left" else S - L
     return [[rule(i + shift, j) for j in range(S)] for i in range(L)]
 
@@ -68,7 +68,7 @@ def no_queries_or_no_keys(trial: Trial) -> None:
 
 @check("masks", "law")
 def a_window_that_ends_at_the_query_is_causal(trial: Trial) -> None:
-    """No bound to the left and none seen to the right: the causal mask."""
+    """Without a bound to the left, and with 0 to the right, it is causal."""
     window = trial.call("masks.window_mask", 3, 5, -1, 0)
     causal = trial.call("masks.causal_mask", 3, 5)
     trial.within("mask", window, causal)
@@ -86,7 +86,7 @@ def padding_sees_the_first_keys(trial: Trial) -> None:
 
 @check("masks", "law", ("float32", "float64"))
 def padding_is_what_the_shorter_sequence_gives(trial: Trial) -> None:
-    """Of two sequences the shorter, cut off, gives the same output."""
+    """The shorter of two sequences gives the same output without padding."""
     rng = np.random.default_rng(9)
     q, k, v = (
         rng.standard_normal(shape).astype(trial.case)
@@ -127,7 +127,7 @@ def what_is_forbidden_is_minus_infinity(trial: Trial) -> None:
 
 @check("masks", "closed form", (0, 1, 2))
 def a_mask_as_numbers_to_add(trial: Trial) -> None:
-    """0 where it may look, -inf where it may not, in the mask's shape."""
+    """0 where a key may be seen, else -inf, in the shape of the mask."""
     mask = np.asarray([[[True, False, True]], [[False, False, True]]])
     for _ in range(trial.case):
         mask = mask[0]
@@ -169,7 +169,7 @@ def any_number_of_masks_is_combined(trial: Trial) -> None:
 
 @check("masks", "closed form", ("causal", "window"))
 def positions_beyond_127_are_counted(trial: Trial) -> None:
-    """200 queries of 200 keys: positions are no small integers."""
+    """200 queries and 200 keys: positions do not fit int8."""
     if trial.case == "causal":
         mask = trial.call("masks.causal_mask", 200, 200)
         expected = spelled_out(200, 200, "upper_left", lambda i, j: j <= i)

@@ -1,4 +1,4 @@
-"""merge: attention over two parts of the keys becomes that over both."""
+"""merge: attention over two parts of the keys, merged."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def parts_merge_to_the_whole(trial: Trial) -> None:
 
 @check("merge", "closed form", ("float32", "float64"))
 def the_empty_part_changes_nothing(trial: Trial) -> None:
-    """(0, -inf) on either side: the other part to the bit, -0.0 and all."""
+    """(0, -inf) on either side: the other part to the bit, -0.0 included."""
     rng = np.random.default_rng(43)
     output = rng.standard_normal((2, 3, 4)).astype(trial.case)
     output[0, 0, 0] = -0.0
@@ -107,7 +107,7 @@ def two_empty_parts_are_empty(trial: Trial) -> None:
 
 @check("merge", "closed form", (0.0, 1000.0, -1000.0))
 def parts_count_by_the_sum_of_their_powers(trial: Trial) -> None:
-    """Two parts with 1 and 3 times e^x: outputs 0 and 8 give 6."""
+    """Two parts with denominators 1 and 3: outputs 0 and 8 give 6."""
     lse = trial.case + np.asarray([0.0])
     whole = merged(trial, ([[0.0]], lse), ([[8.0]], lse + math.log(3)))
     error = 16 * np.spacing(np.asarray(1008.0))

@@ -25,7 +25,7 @@ ROUNDINGS = 4 * (M + D + 3 * S + 6 * E + B * S + 4 * bounds.FUNCTION_ULPS)
 
 @dataclass(frozen=True)
 class Layer:
-    """One way of putting a layer together."""
+    """A way to build a layer."""
 
     name: str
     H: int = 6
@@ -61,7 +61,7 @@ class Layer:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Draw x, the context, the mask and what comes back."""
+        """Draw x, the context, the mask and the upstream gradient."""
         rng = np.random.default_rng(7)
         drawn: dict[str, Any] = {
             "x": rng.standard_normal((B, L, M)),
@@ -164,8 +164,8 @@ def error_of(expected: Any) -> Any:
 def gradient_error(name: str, expected: dict[str, Any]) -> Any:
     """Bound one gradient of a layer.
 
-    A key's bias moves all scores of a row alike and cancels out: what is
-    left of its gradient is the rounding of what its matrix receives.
+    The bias of the keys adds the same to all scores of a row and cancels
+    out: its gradient is 0 but for the rounding of its matrix's gradient.
     """
     return error_of(expected["w_k" if name == "b_k" else name])
 
@@ -182,7 +182,7 @@ def heads_are_split_by_width_and_not_by_position(trial: Trial) -> None:
 
 @check("multi_head", "law", (2, 6))
 def a_context_may_be_x_itself(trial: Trial) -> None:
-    """Then what comes back to x is what comes back to both."""
+    """Then the gradient of x is the sum of both."""
     layer = Layer("itself", G=trial.case)
     version, inputs = trial.version, layer.inputs
     d = version.array(inputs["d_output"])
@@ -226,7 +226,7 @@ def heads_are_merged_side_by_side(trial: Trial) -> None:
 
 @check("multi_head", "closed form")
 def each_head_averages_its_own_values(trial: Trial) -> None:
-    """Scores 0, values and output as they are: (2, 20) twice."""
+    """Scores 0, identity matrices for value and output: (2, 20) twice."""
     x = np.asarray([[1.0, 10.0], [3.0, 30.0]])
     eye = np.eye(2)
     matrices = map(trial.version.array, (0 * eye, eye, eye, eye))
@@ -265,7 +265,7 @@ def both_versions_agree(trial: Trial) -> None:
 def right_results(
     version: Version, layer: Layer
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return output, weights and gradients to compare another's with."""
+    """Return the output, weights and gradients to compare with."""
     return call(version, layer), gradients(version, layer)
 
 

@@ -23,7 +23,7 @@ def angle(position: int, pair: int, width: int) -> Any:
 
 @check("positions", "definition", ((6, 8), (3, 2), (100, 10), (5, 64)))
 def sinusoidal_is_the_papers(trial: Trial) -> None:
-    """Sin on even places, cos on odd ones, of each pair's own angle."""
+    """Even entries are sines, odd ones cosines, of the pair's angle."""
     T, M = trial.case
     expected = [
         [
@@ -43,7 +43,7 @@ def draw(*shape: int, dtype: str = "float64") -> Any:
 
 
 def spelled_out(path: str, x: Any, offset: int) -> Any:
-    """Turn each pair by its angle, one after the other."""
+    """Rotate each pair by its angle, in a loop."""
     T, D = x.shape[-2:]
     turned = x.astype(np.float64).copy()
     half = path == ROTARY[0]
@@ -105,7 +105,7 @@ def norms_are_kept(trial: Trial) -> None:
 
 @check("positions", "law", ROTARY)
 def scores_depend_on_the_difference_of_positions_alone(trial: Trial) -> None:
-    """Query and key moved on by the same number score the same."""
+    """Query and key shifted by the same number have the same score."""
     query, key = draw(4, 8), draw(6, 8)
     scores = []
     for offset in (0, 1, 12, 345):
@@ -123,7 +123,7 @@ def scores_depend_on_the_difference_of_positions_alone(trial: Trial) -> None:
 
 @check("positions", "law", ROTARY)
 def an_offset_is_where_the_sequence_starts(trial: Trial) -> None:
-    """The last rows of a sequence are those of the rest with an offset."""
+    """The last rows of a sequence are the same alone with an offset."""
     x = draw(2, 9, 8)
     whole = trial.call(trial.case, x)
     rest = trial.call(trial.case, x[:, 4:], 4)
@@ -134,7 +134,7 @@ def an_offset_is_where_the_sequence_starts(trial: Trial) -> None:
 
 @check("positions", "law")
 def the_two_pairings_differ_by_an_order_of_the_width(trial: Trial) -> None:
-    """Halves interleaved, turned as neighbours, are the halves turned."""
+    """Interleaving the halves turns one pairing into the other."""
     x = draw(2, 5, 8)
     order = np.arange(8).reshape(2, 4).T.reshape(-1)
     halves = trial.call(ROTARY[0], x)

@@ -1,7 +1,7 @@
-"""ring: a sequence in stretches gives what it gives in one piece.
+"""ring: a sequence in stretches gives the same as in one piece.
 
-PyTorch's ranks are threads here, each with the ring's own interface:
-`test_ring.py` has them as processes.
+PyTorch's ranks are threads here, with the interface of `Ring`;
+`test_ring.py` runs them as processes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAMES = ("query", "key", "value")
 
 
 class Shared(NamedTuple):
-    """A case, and how many ranks share it out."""
+    """A case, and the number of ranks that share it."""
 
     ranks: int
     case: Case
@@ -82,7 +82,7 @@ class Rank:
         self.ways, self.shared, self.barrier = ways, shared, barrier
 
     def pass_on(self, tensors: tuple[Any, ...]) -> Any:
-        """Give tensors to the next; return what waits for the last's."""
+        """Send tensors to the next rank; return a handle to wait for."""
         after = self.ways[(self.rank + 1) % self.size]
         after.put([tensor.clone() for tensor in tensors])
         return _Waiting(self.ways[self.rank])
@@ -100,12 +100,12 @@ class _Waiting(NamedTuple):
     way: Queue[Any]
 
     def wait(self) -> Any:
-        """Return what has come."""
+        """Return the tensors that have arrived."""
         return self.way.get(timeout=60)
 
 
 def in_threads(ranks: int, task: Callable[[Rank], Any]) -> list[Any]:
-    """Return what each of several ranks makes, all at once."""
+    """Return the results of several ranks, which run at the same time."""
     ways: list[Queue[Any]] = [Queue() for _ in range(ranks)]
     shared: list[Any] = [None] * ranks
     barrier = threading.Barrier(ranks)
@@ -166,7 +166,7 @@ def compute(
 
 @cached
 def errors(case: Case, parts: int) -> dict[str, Any]:
-    """Return the bounds of a case whose keys come in so many parts."""
+    """Return the bounds of a case whose keys come in several parts."""
     with np.errstate(all="ignore"):
         results = attention_bounds.in_tiles(build(case), case.dtype, parts)
     return {name: bounded.error for name, bounded in results.items()}

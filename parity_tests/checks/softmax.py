@@ -32,7 +32,7 @@ WITNESSES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 class Rows(NamedTuple):
-    """Rows of numbers to try one function on."""
+    """Rows of numbers for one function."""
 
     name: str
     spread: float
@@ -115,7 +115,7 @@ def results_agree(trial: Trial) -> None:
 
 @check("softmax", "SDPA", ROWS)
 def results_are_those_of_torchs_own_function(trial: Trial) -> None:
-    """Compare with torch.softmax and its kin, but for dead rows."""
+    """Compare with torch.softmax and the like, except dead rows."""
     rows: Rows = trial.case
     x, bound = rows.draw(), rows.bound()
     got = trial.call(f"softmax.{rows.name}", x)
@@ -153,7 +153,7 @@ def logarithms_of_one_score(trial: Trial) -> None:
 
 @check("softmax", "closed form")
 def a_dead_row_is_an_empty_sum(trial: Trial) -> None:
-    """A row of -inf: weights 0, log-sum-exp -inf; its neighbour is well."""
+    """A row of -inf: weights 0, log-sum-exp -inf; other rows are right."""
     x = np.asarray([[-math.inf] * 4, [0.0] * 4])
     weights = trial.call("softmax.softmax", x)
     trial.within("weights", weights, [[0.0] * 4, [0.25] * 4])
@@ -248,8 +248,8 @@ def gradients_are_those_of_the_definition(trial: Trial) -> None:
 def gradient_bound(rows: Rows, upstream: Any) -> Any:
     """Bound the gradient, derived by hand or by autograd.
 
-    Both take products of a weight with what comes back and sums of them:
-    the roundings are counted on the absolute values of all parts.
+    Both take sums of products of a weight and an upstream gradient: the
+    roundings are counted on the absolute values of all terms.
     """
     dtype = rows.dtype
     weights = bounds.softmax(bounds.exact(rows.draw()), dtype)

@@ -1,4 +1,4 @@
-"""training: what is shown, what is asked, and what a step changes."""
+"""training: inputs, targets, and the changes of a step."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def a_vocabulary_is_in_order(trial: Trial) -> None:
 
 @check("training", "closed form", SEEDS)
 def targets_are_what_follows(trial: Trial) -> None:
-    """Of 0, 1, 2, ... a stretch is n, n + 1, ..., and what follows n + 1."""
+    """Of 0, 1, 2, ... a stretch is n, n + 1, ..., with targets from n + 1."""
     text = np.arange(12) * 3
     batch = trial.call("training.text_batch", text, 5, 40, trial.case)
     ids, targets = batch["ids"], batch["targets"]
@@ -56,7 +56,7 @@ def targets_are_what_follows(trial: Trial) -> None:
 
 @check("training", "law", ("text", "pairs"))
 def every_place_is_drawn_in_time(trial: Trial) -> None:
-    """The first and the last stretch, and every one of the pairs."""
+    """The first and the last stretch are drawn, and all pairs."""
     seen: set[int] = set()
     for seed in range(20):
         if trial.case == "text":
@@ -104,7 +104,7 @@ def both_versions_show_the_same(trial: Trial) -> None:
 
 
 def counting(version: Version, V: int, T: int) -> Any:
-    """Return a model that expects each character's successor."""
+    """Return a model that predicts the successor of each character."""
 
     class Counting:
         position_embedding = np.zeros((T, 1))
@@ -123,7 +123,7 @@ def counting(version: Version, V: int, T: int) -> Any:
 
 @check("training", "closed form", (1, 4))
 def the_likeliest_character_follows(trial: Trial) -> None:
-    """A model that counts goes on counting, on as much as it can see."""
+    """A model that counts continues counting from what it can see."""
     model = counting(trial.version, 5, trial.case)
     start = trial.version.array(np.asarray([1, 2]))
     path = "training.continue_text"
@@ -142,7 +142,7 @@ ANSWERS = {
 
 @check("training", "closed form", list(ANSWERS))
 def only_what_is_asked_is_marked(trial: Trial) -> None:
-    """The share that is right of what is asked, and of nothing else."""
+    """Accuracy is the share of the targets, without positions of -1."""
     model = counting(trial.version, 9, 3)
     ids = np.asarray([[0, 1, 2], [3, 4, 5]])
     targets = np.asarray(ANSWERS[trial.case])
@@ -155,7 +155,7 @@ def only_what_is_asked_is_marked(trial: Trial) -> None:
 
 @check("training", "each other", (0, 3))
 def a_real_model_goes_on(trial: Trial) -> None:
-    """One sequence without a batch: both versions say the same."""
+    """One sequence without a batch: both versions write the same."""
     start = np.asarray([trial.case, 5, 2])
     said = []
     for version in (trial.version, trial.other):
@@ -190,7 +190,7 @@ def a_step_tells_the_loss_before_it_and_lowers_it(trial: Trial) -> None:
 
 @check("training", "law")
 def value_stays_what_key_is(trial: Trial) -> None:
-    """Tied before and after steps; the other matrices go their own way."""
+    """W_v stays tied to W_k after steps; the other matrices do not."""
     model = trial.version.function("training.recall_model")(3)
     path = "language_model.parameters"
     key = trial.version.function(path)(model)["blocks.0.attention.w_k"]
@@ -222,8 +222,8 @@ def value_stays_what_key_is(trial: Trial) -> None:
 def both_versions_have_the_same_losses(trial: Trial) -> None:
     """Ten steps in float64, tied and not, from weights each has drawn.
 
-    Drawn in float32 they differ in the last bit, and each step makes more
-    of it: how much more is not derived. The losses lie 1e-8 apart.
+    Drawn in float32 they differ in the last bit, and each step amplifies
+    it: by how much is not derived. The losses lie 1e-8 apart.
     """
     one, other = (
         ten_losses(version, trial.case)

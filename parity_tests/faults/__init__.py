@@ -1,1 +1,1 @@
-"""Wrong versions that the suite must turn away."""
+"""Wrong versions that the suite must catch."""

@@ -53,7 +53,7 @@ def described(fault: Fault) -> str:
 def fault_report(name: str | None, full: bool) -> int:
     """Try the faults, print the table, return 0 if each was caught twice.
 
-    In full, every check is run on a fault, else until two have caught it.
+    In full, every check is run; otherwise until two have caught the fault.
     """
     faults = chosen(name)
     if not faults:
@@ -90,8 +90,8 @@ def in_processes(
 ) -> Iterator[tuple[Fault, Counter[str]]]:
     """Yield each fault with the judges that caught it.
 
-    What they are compared with is computed once, before the processes part:
-    a fork has all of it. Where there is no fork, one process does everything.
+    The expected values are computed once, before the fork, so that every
+    process has them. Without fork one process does everything.
     """
     jobs = [(fault, full) for fault in faults]
     methods = multiprocessing.get_all_start_methods()
@@ -105,9 +105,9 @@ def in_processes(
 
 
 def prepare() -> None:
-    """Compute what every fault is compared with.
+    """Compute the expected values that all faults are compared with.
 
-    With one thread: a process that has started more must not fork.
+    This takes one thread: a process with more threads must not fork.
     """
     torch.set_num_threads(1)
     with quiet():

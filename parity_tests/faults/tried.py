@@ -1,6 +1,6 @@
-"""A fault is tried: the suite is run on a copy of a package that has it.
+"""Trying a fault: the suite is run on a copy of a package that has it.
 
-A fault that passes, or that is caught once only, is a hole in the suite.
+If a fault passes, or if only one check catches it, the suite has a hole.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Versions that return zeros, to see that no check is content with them."""
+"""Versions that return zeros: every check must fail on them."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def zeros(result: Any) -> Any:
 
 
 def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that gives zeros and never refuses anything.
+    """Return a function that returns zeros and never raises.
 
-    One that is there for what it changes changes nothing.
+    A function that changes an object changes nothing.
     """
     idle = function.__annotations__.get("return") == "None"
 
@@ -70,7 +70,7 @@ def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def zeroed(side: str, concept: str) -> Iterator[Version]:
-    """Give a copy of a version whose functions under test return zeros."""
+    """Return a copy of a version whose functions under test return zeros."""
     room = ROOMS.get(concept, concept)
     with copy_of(side) as package:
         module = Version(side, package).module(room)

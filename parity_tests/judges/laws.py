@@ -1,9 +1,9 @@
 """Laws of attention: what must hold whatever the numbers are.
 
-Each law takes a trial, the inputs of any case and their dtype, and changes
-the inputs in a way of which it is known what that does to the result. No
-law needs to know the result itself. The checks run them on the table of
-cases, the fuzz tests on inputs drawn at random.
+Each law takes a trial, the inputs of any case and their dtype. It changes
+the inputs in a way whose effect on the result is known; the result itself
+need not be known. The checks run the laws on the table of cases, the fuzz
+tests on random inputs.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def errors_of(inputs: Inputs, dtype: str) -> dict[str, Any]:
 
 
 def living_steps(trial: Trial, inputs: Inputs, dtype: str) -> dict[str, Any]:
-    """Return each step of a version, which are not all 0.
+    """Return each step of a version, after a check that not all are 0.
 
-    What holds of a version that returns zeros as well says nothing: weights
-    and output that cannot be 0, their bound taken into account, are not.
+    A law that a version of zeros fulfils would say nothing. So weights and
+    output must differ from 0 where their bound excludes 0.
     """
     steps = trial.version.steps(inputs, dtype)
     with np.errstate(all="ignore"):
@@ -62,7 +62,7 @@ def steps_and_errors(
 
 
 def full_mask(inputs: Inputs) -> NDArray[Any]:
-    """Return all that forbids a key as one mask, (..., H, L, S)."""
+    """Return mask, is_causal and window as one mask, (..., H, L, S)."""
     mask = inputs.options.attn_mask
     shape = (*inputs.d_log_sum_exp.shape, inputs.S)
     allowed = np.broadcast_to(attention_bounds.seen(inputs), shape)
@@ -153,7 +153,7 @@ def same_up_to(
 ) -> None:
     """Assert that two inputs give the same, within the bounds of both.
 
-    `back` undoes to the second result what was done to its inputs.
+    `back` undoes in the second result the change of its inputs.
     """
     steps, errors = steps_and_errors(trial, one, dtype)
     others, more = steps_and_errors(trial, other, dtype)
@@ -197,7 +197,7 @@ def an_explicit_mask_is_what_the_options_are(
 def what_follows_does_not_matter_to_a_causal_row(
     trial: Trial, inputs: Inputs, dtype: str
 ) -> None:
-    """With other keys and values from the middle on, the first rows stay."""
+    """Other keys and values in the second half leave the first rows."""
     middle = max(1, min(inputs.L, inputs.S) // 2)
     causal = inputs.with_options(is_causal=True)
     key, value = inputs.key.copy(), inputs.value.copy()
@@ -219,7 +219,7 @@ def what_follows_does_not_matter_to_a_causal_row(
 def forbidden_keys_do_not_matter(
     trial: Trial, inputs: Inputs, dtype: str
 ) -> None:
-    """What stands at a key that no query sees changes nothing, to the bit."""
+    """The numbers of a key that no query sees change nothing, to the bit."""
     allowed = np.broadcast_to(
         attention_bounds.seen(inputs), (*inputs.d_log_sum_exp.shape, inputs.S)
     )
@@ -392,7 +392,7 @@ def permuting_heads_permutes_the_output(
 
 
 def a_cap_bounds_the_scores(trial: Trial, inputs: Inputs, dtype: str) -> None:
-    """Softened scores lie within ±cap and keep their sign."""
+    """Capped scores lie within ±cap and keep their sign."""
     if inputs.options.soft_cap is None:
         return
     steps = living_steps(trial, inputs, dtype)
@@ -449,7 +449,7 @@ def layout_does_not_matter(trial: Trial, inputs: Inputs, dtype: str) -> None:
 def a_repeated_row_may_be_broadcast(
     trial: Trial, inputs: Inputs, dtype: str
 ) -> None:
-    """Stride 0: one head, or one batch, read in place of equal copies."""
+    """Stride 0: one head or batch gives the same as equal copies."""
     living_steps(trial, inputs, dtype)
     version = trial.version
     wide = ("query", "key", "value")

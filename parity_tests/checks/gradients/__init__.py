@@ -1,1 +1,1 @@
-"""gradients before each of the five judges: a module each."""
+"""gradients: a module for each of the five judges."""

@@ -53,7 +53,7 @@ def one_key_leaves_nothing_to_choose(trial: Trial) -> None:
 
 @check("gradients", "closed form", ("bool", "float"))
 def a_dead_row_adds_exactly_nothing(trial: Trial) -> None:
-    """Its upstream gradient is huge, and yet no gradient changes."""
+    """Its upstream gradient is huge, but no gradient changes."""
     rng = np.random.default_rng(3)
     q, k, v = (
         rng.standard_normal(shape).astype(np.float32)

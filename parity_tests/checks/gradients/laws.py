@@ -1,4 +1,4 @@
-"""gradients: laws of what asks and of what comes back."""
+"""gradients: laws, and which inputs and layouts gradients depend on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def laws_of_the_gradients_hold(trial: Trial) -> None:
 
 
 def upstream_views(version: Version, native: Any) -> dict[str, Any]:
-    """Return what comes back, laid out in other ways in memory."""
+    """Return the upstream gradient in other memory layouts."""
     kinds = views(version)
     return {kind: kinds[kind](native) for kind in ("transposed", "stepped")}
 
@@ -60,7 +60,7 @@ def the_layout_of_what_comes_back_does_not_matter(trial: Trial) -> None:
 
 @check("gradients", "law", ("query", "key", "value", "attn_mask"))
 def one_input_alone_may_ask_for_its_gradient(trial: Trial) -> None:
-    """It gets, to the bit, what it gets among others."""
+    """If one input alone requires a gradient, it is the same to the bit."""
     inputs = build(BY_NAME["float mask (2, 3, 5, 7)"])
     version = trial.version
     whole = version.gradients(

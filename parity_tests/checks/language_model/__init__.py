@@ -1,1 +1,1 @@
-"""language_model before each of the five judges: a module each."""
+"""language_model: a module for each of the five judges."""

@@ -24,7 +24,7 @@ def equal_logits_cost_the_logarithm_of_the_vocabulary(trial: Trial) -> None:
 
 @check("language_model", "closed form")
 def what_is_not_asked_for_costs_nothing(trial: Trial) -> None:
-    """A right answer beyond doubt costs 0, a target of -1 too."""
+    """A certain right answer costs 0, and so does a target of -1."""
     logits = np.asarray([[[800.0, 0.0], [0.0, 800.0], [0.0, 0.0]]])
     path = "language_model.cross_entropy"
     got = trial.call(path, logits, np.asarray([[0, -1, -1]]))
@@ -39,7 +39,7 @@ def what_is_not_asked_for_costs_nothing(trial: Trial) -> None:
 
 @check("language_model", "closed form", (-1, -2, -100, 3, 6))
 def what_is_no_character_asks_for_nothing(trial: Trial) -> None:
-    """Neither loss nor gradient; and where nothing is asked, NaN."""
+    """Such a target has no loss and no gradient; without targets, NaN."""
     logits = np.asarray([[0.0, 0.0, 9.0], [5.0, 7.0, 1.0]])
     targets = np.asarray([1, trial.case])
     got, back = loss_and_slope(trial.version, logits, targets)
@@ -55,7 +55,7 @@ def what_is_no_character_asks_for_nothing(trial: Trial) -> None:
 
 @check("language_model", "closed form")
 def a_character_is_one_among_all(trial: Trial) -> None:
-    """True at its place; -1 is nobody."""
+    """True at its index; -1 has no True."""
     places = trial.call(
         "language_model.one_hot", np.asarray([[2, -1], [0, 1]]), 3
     )
@@ -86,7 +86,7 @@ def a_network_for_each_position(trial: Trial) -> None:
 
 @check("language_model", "closed form")
 def a_model_is_drawn_in_the_order_of_its_parts(trial: Trial) -> None:
-    """The n-th array drawn is all n: who has which?"""
+    """The n-th array drawn is all n: each part must have its number."""
     drawn = iter(range(99))
 
     def randn(*shape: int) -> Any:

@@ -65,8 +65,8 @@ STEPS = 100
 def curve(version: Version, run: Run) -> list[float]:
     """Return the losses of a run in float64, from NumPy's first weights.
 
-    Drawn by each for itself they differ in the last bit of float32, and a
-    hundred steps make more of it.
+    If each version drew its own, the weights would differ in the last bit
+    of float32, and a hundred steps would amplify this.
     """
     module = version.module("training")
     text = module.encode(module.POEM, module.vocabulary(module.POEM))

@@ -1,4 +1,4 @@
-"""language_model: who sees whom, and parameters by name."""
+"""language_model: which positions see which, and parameters by name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ids_that_are_no_characters_are_refused(trial: Trial) -> None:
 
 @check("language_model", "law", MODELS[:4])
 def no_position_sees_what_comes_later(trial: Trial) -> None:
-    """Another last character leaves all logits but the last row's."""
+    """Another last character changes only the last row of logits."""
     model = make(trial.version, trial.case)
     ids, _ = trial.case.shown()
     other = ids.copy()
@@ -75,7 +75,7 @@ def weights_of_attention_are_those_of_each_block(trial: Trial) -> None:
 
 @check("language_model", "law")
 def parameters_go_out_and_in_by_name(trial: Trial) -> None:
-    """What is set is what is found, in the order of the parts."""
+    """The parameters are those that were set, in the order of the parts."""
     model = make(trial.version, MODELS[0])
     drawn = MODELS[0].draw()
     path = "language_model.parameters"
@@ -110,7 +110,7 @@ def new_parameters_are_learned_from(trial: Trial) -> None:
 
 @check("language_model", "law", (None, 0.0, 1.0))
 def a_new_model_is_drawn_to_scale(trial: Trial) -> None:
-    """Deviation 1 for rows of characters, 1/√rows for a matrix."""
+    """Standard deviation 1 for embeddings, 1/√rows for a matrix."""
     randn = trial.version.function("generator.Generator")(5).randn
     path = "language_model.initial_model"
     model = trial.version.function(path)(

@@ -59,7 +59,7 @@ def a_block_is_torchs_encoder_layer(trial: Trial) -> None:
 
 
 def torchs_parts(layer: Any, of: Any) -> dict[str, Any]:
-    """Return what `of` makes of torch's parameters, by the names here."""
+    """Return `of` of each of torch's parameters, by the names here."""
     in_w, in_b = (
         of(layer.self_attn.in_proj_weight),
         of(layer.self_attn.in_proj_bias),

@@ -1,1 +1,1 @@
-"""sdpa before each of the five judges: a module each."""
+"""sdpa: a module for each of the five judges."""

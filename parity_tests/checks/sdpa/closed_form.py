@@ -26,7 +26,7 @@ def the_output_is_one_over_the_keys_seen(trial: Trial) -> None:
 
 @check("sdpa", "closed form", [c for c in STRUCTURAL if c.mask is None])
 def heads_and_batches_read_their_own_values(trial: Trial) -> None:
-    """Every row of value is a whole number of its own.
+    """Every row of value is another integer.
 
     The output is the mean of the numbers seen by each query: of the right
     batch, of key/value head h // (H/G), of the right positions.
@@ -137,8 +137,8 @@ def no_keys_have_a_log_sum_exp_of_minus_infinity(trial: Trial) -> None:
 def a_million_keys_that_are_the_same(trial: Trial) -> None:
     """Their value comes out, to 1 part in 10¹², in float64.
 
-    Chosen, not derived: a million roundings one after the other may be
-    10⁻¹⁰. Both libraries sum in pairs or blocks, and must not stop doing so.
+    The limit is chosen, not derived: a million roundings one after the other
+    may make 10⁻¹⁰. Both libraries sum in pairs or blocks.
     """
     query, key = np.ones((1, 1)), np.full((10**6, 1), 0.5)
     value = np.full((10**6, trial.case), 0.1)
