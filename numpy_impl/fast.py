@@ -2,35 +2,27 @@
 
 `flash` is there to be read; here is what makes it fast, and nothing else:
 
-- Scores are kept transposed, keys × queries. What a query gathers over its
-  keys is then a sum of whole rows, which lie in one piece.
-- A tile fits the cache of a core, and is written over by the next.
-- Threads share out heads and queries; who sees most keys comes first.
-- Where the norms of query and key prove that no power can overflow or
-  vanish, |q · k| ≤ |q| |k| (Cauchy and Schwarz), no maximum is looked for
-  and none is subtracted. log₂ e is then part of the scale, and exp2, which
-  takes half the time of exp, makes the exponentials.
-- On the way back dO is divided by a row's denominator l, and not the
+- Scores are kept transposed, keys × queries. A query's sum over its keys is
+  then a sum of whole rows, which lie in one piece of memory.
+- A tile fits a core's cache, and the next tile is written over it.
+- Work is split over heads and query blocks; the blocks that see the most
+  keys start first.
+- Where the norms of query and key prove that no exponential can overflow or
+  vanish, |q · k| ≤ |q| |k| (Cauchy and Schwarz), no maximum is computed and
+  none is subtracted. log₂ e is then part of the scale, and exp2, which takes
+  half the time of exp, makes the exponentials.
+- In the backward pass dO is divided by a row's sum l, and not the
   exponentials p: P = p / l, so that dV = Pᵀ dO = pᵀ (dO / l).
 
-BLAS has threads of its own, which get in the way of these. threadpoolctl,
-where it is installed, holds them back for the time of a call. Where it is
-not, one thread here calls a BLAS of many, and all that is no product of
-matrices runs on one core.
+`fast_threads` has the threads and the memory that they keep, `fast_scores`
+makes a tile of scores.
 """
 
 from __future__ import annotations
 
-import contextvars
-import importlib
-import importlib.util
 import math
 import os
-import threading
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache, lru_cache, partial
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -39,10 +31,21 @@ import numpy as np
 from .arguments import Options, check_arguments_backward, heads, scores_shape
 from .arrays import Array, Mask, cast, is_boolean
 from .broadcasting import broadcast_backward
+from .fast_scores import (
+    Heads,
+    Steepness,
+    hide,
+    in_sight,
+    slope_of_cap,
+    transposed,
+    write_exponentials,
+    write_scores,
+    write_values,
+)
+from .fast_threads import buffer_for, run
 from .flash import (
     FlashGradients,
     Visibility,
-    is_empty,
     make_visibility,
     tiles,
     tiles_in_sight,
@@ -51,22 +54,21 @@ from .merge import Partial
 from .sdpa import scale_of, upcast
 from .softmax import finite
 
-# Threads that share the work out; the cores there are.
+# One thread a core.
 THREADS = os.cpu_count() or 1
 # Queries and keys of a tile: half a megabyte of float32.
 QUERIES = 256
 KEYS = 512
-# Terms of a sum that are added one after the other.
-SUMMED = 128
 # Where no maximum is subtracted, a power lies between 2⁻³⁰ and 2³⁰ and a
 # value between 2⁻⁴⁰ and 2⁴⁰, if it is not 0: no product or sum of them comes
 # near the ends of float32, 2⁻¹²⁶ and 2¹²⁸.
 STEEPEST = 30.0
 LARGEST = 2.0**40
-# The proof looks at query, key and value a few times, a maximum twice at
-# the scores: so many more scores than other numbers make it worth while.
+# The norm bound is tried only if L·S >= WORTH·(L + S)·D: it reads the inputs,
+# and a running maximum reads every score twice.
 WORTH = 1
-# Scores that are worth a second thread: to wake one takes 0.1 ms.
+# With fewer scores than this one thread is faster: waking another takes
+# 0.1 ms.
 SHARED = 2**18
 
 Index: TypeAlias = tuple[int | slice, ...]
@@ -105,20 +107,6 @@ def flash_attention(
         np.reshape(result.output, (*shape, value.shape[-1])),
         np.reshape(log_sum_exp(result), shape),
     )
-
-
-class Heads(NamedTuple):
-    """Query heads in groups, each group with its key and value.
-
-    query (..., G, R, L, D), key (..., G, 1, S, D), value (..., G, 1, S, E),
-    and a mask, if any, that broadcasts to (..., G, R, L, S).
-    """
-
-    query: Array
-    key: Array
-    value: Array
-    mask: Array | Mask | None
-    sight: Visibility
 
 
 def grouped(
@@ -185,7 +173,8 @@ def forward(whole: Heads, dtype: Any) -> Forward:
     size = QUERIES * max(1, -(-L // (QUERIES * pieces)))
     # Backwards: under a causal mask the last rows see most.
     chunks = reversed(tiles(0, L, size))
-    run([partial(task, *some) for some in product(chunks, places)])
+    tasks = [partial(task, *some) for some in product(chunks, places)]
+    run(tasks, THREADS)
     return result
 
 
@@ -227,30 +216,6 @@ def attend(
         divisor = np.where(total == 0, 1.0, total).mT
         part = output[..., some, :]
         np.divide(gathered.mT, divisor, out=part, casting="same_kind")
-
-
-# Memory that a thread keeps: new memory costs more than what is written.
-_kept = threading.local()
-
-
-def buffer_for(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return memory to write to, the same for a name in every call."""
-    size, kept, key = math.prod(shape), vars(_kept), name + dtype.char
-    if key not in kept or kept[key].size < size:
-        kept[key] = np.empty(size, dtype)
-    result: Array = kept[key][:size].reshape(shape)
-    return result
-
-
-class Steepness(NamedTuple):
-    """What query is multiplied with, and the scores, for exp2 or for exp.
-
-    With exp2 no maximum need be subtracted.
-    """
-
-    before: float
-    after: float
-    of_two: bool
 
 
 def steepness_of(share: Heads, query: Array, *others: Array) -> Steepness:
@@ -343,176 +308,6 @@ def row_of_tiles(
     return top, total, gathered
 
 
-def write_values(values: Array, exponentials: Array, out: Array) -> None:
-    """Write Vᵀ p, (g, r, E, n).
-
-    A product of matrices adds up its terms one after the other. SUMMED of
-    them at a time, and these sums then, gather fewer roundings.
-    """
-    *lead, m, n = exponentials.shape
-    blocks, E = m // SUMMED, values.shape[-1]
-    if blocks < 2:
-        np.matmul(values.mT, exponentials, out=out)
-        return
-    cut = blocks * SUMMED
-    shape = (*values.shape[:-2], blocks, SUMMED, E)
-    some = np.reshape(values[..., :cut, :], shape).mT
-    of_each = np.reshape(
-        exponentials[..., :cut, :], (*lead, blocks, SUMMED, n)
-    )
-    sums = buffer_for("sums", (*lead, blocks, E, n), exponentials.dtype)
-    np.matmul(some, of_each, out=sums)
-    np.add.reduce(sums, axis=-3, out=out)
-    if cut < m:
-        out += values[..., cut:, :].mT @ exponentials[..., cut:, :]
-
-
-def transposed(query: Array, factor: float) -> Array:
-    """Return rows as columns, times a factor: (..., n, D) to (..., D, n)."""
-    wide = upcast(query)
-    result = buffer_for("query", wide.mT.shape, wide.dtype)
-    return np.multiply(wide.mT, wide.dtype.type(factor), out=result)
-
-
-def in_sight(share: Heads, rows: slice, columns: slice) -> bool:
-    """Return whether some of the queries see some of the keys."""
-    mask = None if share.mask is None else share.mask[..., rows, columns]
-    return not is_empty(share.sight, mask, rows, columns)
-
-
-def write_scores(
-    share: Heads,
-    query: Array,
-    columns: slice,
-    steepness: Steepness,
-    scores: Array,
-) -> None:
-    """Write scale · K Qᵀ, softened if there is a cap."""
-    np.matmul(share.key[..., columns, :], query, out=scores)
-    if steepness.after != 1.0:
-        scores *= steepness.after
-    if share.sight.options.soft_cap is not None:
-        cap = float(share.sight.options.soft_cap)
-        scores /= cap
-        np.tanh(scores, out=scores)
-        scores *= cap
-
-
-def hide(share: Heads, rows: slice, columns: slice, scores: Array) -> None:
-    """Set the scores of keys that may not be seen to -inf."""
-    if share.mask is not None:
-        mask = share.mask[..., rows, columns].mT
-        if is_boolean(mask):
-            seen = mask
-        else:
-            bias = cast(mask, scores)
-            scores += bias
-            seen = bias != -np.inf
-        np.copyto(scores, -np.inf, where=~seen)
-    # Only the last keys of a tile can lie too far right of a query, and only
-    # the first too far left.
-    m, n = columns.stop - columns.start, rows.stop - rows.start
-    first, sight = columns.start - rows.start - share.sight.shift, share.sight
-    if sight.right is not None:
-        cut = min(max(0, sight.right + 1 - first), m)
-        hidden = ahead(first + cut - sight.right, m - cut, n)
-        np.copyto(scores[..., cut:, :], -np.inf, where=hidden)
-    if sight.left is not None:
-        cut = min(max(0, n - 1 - sight.left - first), m)
-        hidden = behind(first + sight.left, cut, n)
-        np.copyto(scores[..., :cut, :], -np.inf, where=hidden)
-
-
-# The tiles along a diagonal are alike, and so the last few are kept.
-@lru_cache(maxsize=4)
-def ahead(first: int, m: int, n: int) -> Mask:
-    """Return which of m keys come after each of n queries, (m, n).
-
-    Key 0 stands `first` places after query 0.
-    """
-    places: Mask = first + np.arange(m)[:, None] > np.arange(n)
-    return places
-
-
-@lru_cache(maxsize=4)
-def behind(first: int, m: int, n: int) -> Mask:
-    """Return which of m keys come before each of n queries, (m, n)."""
-    places: Mask = first + np.arange(m)[:, None] < np.arange(n)
-    return places
-
-
-# One call at a time has the threads: two would only wait for each other.
-_turn = threading.Lock()
-
-
-def run(tasks: list[Callable[[], None]]) -> None:
-    """Do all tasks, shared out over threads; raise what one of them raises."""
-    queue = deque(tasks)
-    blas = blas_threads()
-    helpers = min(THREADS, len(tasks)) - 1
-    if helpers < 1 or blas is None:
-        return drain(queue)
-    with _turn, blas.limit(limits=1, user_api="blas"):
-        others = [
-            pool(THREADS).submit(contextvars.copy_context().run, drain, queue)
-            for _ in range(helpers)
-        ]
-        try:
-            drain(queue)
-        finally:
-            queue.clear()
-            wait(others)
-    for other in others:
-        other.result()
-    return None
-
-
-def drain(queue: deque[Callable[[], None]]) -> None:
-    """Do one task after the other until none is left."""
-    while queue:
-        try:
-            task = queue.popleft()
-        except IndexError:  # another thread was faster
-            return
-        task()
-
-
-@cache
-def pool(size: int) -> ThreadPoolExecutor:
-    """Return the threads, which stay from call to call."""
-    return ThreadPoolExecutor(size, "attention")
-
-
-@cache
-def blas_threads() -> Any:
-    """Return what holds BLAS's own threads back, None if there is nothing."""
-    if importlib.util.find_spec("threadpoolctl") is None:
-        return None
-    return importlib.import_module("threadpoolctl").ThreadpoolController()
-
-
-def _forget_threads() -> None:
-    """Start anew in a child process, where no thread of the parent lives."""
-    global _turn
-    _turn = threading.Lock()
-    pool.cache_clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
-
-
-def write_exponentials(
-    scores: Array, top: Array, steepness: Steepness
-) -> None:
-    """Write the exponentials of scores, for exp less their row's maximum."""
-    if steepness.of_two:
-        np.exp2(scores, out=scores)
-    else:
-        scores -= finite(top)
-        np.exp(scores, out=scores)
-
-
 def log_sum_exp(result: Forward) -> Array:
     """Return log Σ exp of each row's scores, -inf where no key was seen."""
     empty = result.row_sum == 0
@@ -584,7 +379,7 @@ def backward(whole: Heads, d_output: Array, d_lse: Array) -> FlashGradients:
         result.key[group] *= scale
 
     groups, members = share_out(whole)
-    run([partial(task, group, members) for group in groups])
+    run([partial(task, group, members) for group in groups], THREADS)
     return result
 
 
@@ -651,12 +446,3 @@ def over_group(gradient: Array) -> Array:
         return gradient
     summed: Array = np.sum(gradient, axis=-3, keepdims=True)
     return summed
-
-
-def slope_of_cap(share: Heads, capped_scores: Array) -> Array | None:
-    """Return dC/dS = 1 - (C / cap)², None where there is no cap."""
-    if share.sight.options.soft_cap is None:
-        return None
-    tanh = capped_scores / float(share.sight.options.soft_cap)
-    slope: Array = 1 - tanh * tanh
-    return slope

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 # What is written for NumPy alone: threads and buffers, and random words.
 NOT_PORTABLE = ("fast", "generator")
 # And of these, what is not even there for another library.
-NOT_THERE = ("fast",)
+NOT_THERE = ("fast", "fast_scores", "fast_threads")
 IMPORT = "\nimport numpy as np\n"
 ENTRANCE = """
 from {module} import entrance

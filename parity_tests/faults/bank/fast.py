@@ -71,14 +71,14 @@ FAULTS = (
     ),
     Fault(
         name="fast: the triangle is one key too wide",
-        module="fast",
+        module="fast_scores",
         before="hidden = ahead(first + cut - sight.right, m - cut, n)",
         after="hidden = ahead(first + cut - sight.right - 1, m - cut, n)",
         wrong="Each query sees the key after its own position.",
     ),
     Fault(
         name="fast: the window is one key too wide",
-        module="fast",
+        module="fast_scores",
         before="hidden = behind(first + sight.left, cut, n)",
         after="hidden = behind(first + sight.left + 1, cut, n)",
         wrong="A left bound of n shows n + 1 keys.",
@@ -87,7 +87,7 @@ FAULTS = (
     ),
     Fault(
         name="fast: a NaN under the mask",
-        module="fast",
+        module="fast_scores",
         before="            seen = bias != -np.inf\n",
         after="            seen = bias == bias\n",
         wrong="A NaN plus -inf is NaN, where the score should be set to -inf.",
@@ -96,7 +96,7 @@ FAULTS = (
     ),
     Fault(
         name="fast: two names for one memory",
-        module="fast",
+        module="fast_threads",
         before="vars(_kept), name + dtype.char",
         after="vars(_kept), dtype.char",
         wrong="A tile of scores is overwritten before it is read.",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from numpy_impl import fast
+from numpy_impl import fast, fast_threads
 
 SHAPE = (8, 300, 16)
 
@@ -40,12 +40,12 @@ def test_without_threadpoolctl_it_is_the_same(
 ) -> None:
     usual = attend()
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    fast.blas_threads.cache_clear()
+    fast_threads.blas_threads.cache_clear()
     try:
-        assert fast.blas_threads() is None
+        assert fast_threads.blas_threads() is None
         alone = attend()
     finally:
-        fast.blas_threads.cache_clear()
+        fast_threads.blas_threads.cache_clear()
     # BLAS shares a product out otherwise when it has all its threads.
     assert np.allclose(alone, usual, rtol=0, atol=1e-5)
 

@@ -21,7 +21,7 @@ import torch_impl
 from attention_twice.sources import definitions, parsed, path_of
 
 # A module that one side alone has: a tuned version, which need not be read.
-TUNED = {"fast"}
+TUNED = {"fast", "fast_scores", "fast_threads"}
 MODULES = sorted(
     {
         path.stem
