@@ -1,17 +1,17 @@
-"""FlashAttention: memory that grows with T alone, by tiles of the scores.
+"""FlashAttention: memory that grows with T, not T², by tiles of the scores.
 
-The scores of T positions are a table of T². They are needed for a moment
-only: a tile of them is computed, put through exp, multiplied with its
-values, and forgotten. This is **online softmax**. Of each row it keeps the
-maximum m so far, the sum l of its exponentials, and the sum o of its values
-times their exponentials. For the next tile of scores s,
+The score matrix of T positions has T² numbers, and each is needed only once.
+So one tile of it at a time is computed, used and discarded. The **online
+softmax** keeps for each row the maximum m so far, the sum l of the
+exponentials, and the sum o of the values times their exponentials. For the
+next tile of scores s,
 
     m' = max(m, max s)
     l' = l exp(m - m') + Σ exp(s - m')
     o' = o exp(m - m') + exp(s - m') V
 
-and in the end the output is o/l and the log-sum-exp m + log l. It is exact:
-the factor exp(m - m') brings the old sums from the old maximum to the new
+and at the end the output is o/l and the log-sum-exp m + log l. It is exact:
+the factor exp(m - m') rescales the old sums from the old maximum to the new
 one (Milakov and Gimelshein 2018, arXiv:1805.02867; Rabe and Staats 2021,
 arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135, who divide after every
 tile; Dao 2023, arXiv:2307.08691, who divides once, as here).
@@ -63,8 +63,8 @@ def online_attention(query: Array, key: Array, value: Array) -> Partial:
     """Return the attention of all queries over all keys, by online softmax.
 
     query (..., L, D), key (..., S, D) and value (..., S, E) give the output,
-    (..., L, E), and the log-sum-exp, (..., L). Only a tile of scores,
-    (..., L, KEYS), is ever there.
+    (..., L, E), and the log-sum-exp, (..., L). Only one tile of scores,
+    (..., L, KEYS), is in memory at a time.
     """
     sums = empty_sums(query, value)
     for columns in tiles(0, key.shape[-2], KEYS):
@@ -116,8 +116,8 @@ def flash_attention(
 
     query is (..., H, L, D), key (..., G, S, D), value (..., G, S, E). The
     arguments are those of `scaled_dot_product_attention`, without dropout.
-    `align` lays the triangle of `is_causal` and the band of `window` into a
-    corner, as in `masks.causal_mask`.
+    `align` says in which corner the triangle of `is_causal` and the band of
+    `window` lie, as in `masks.causal_mask`.
 
     Raises:
         TypeError: an argument is of the wrong kind, or the dtypes differ.
@@ -141,7 +141,7 @@ def make_visibility(
 ) -> Visibility:
     """Check every argument; return which keys a query sees.
 
-    Raises TypeError or ValueError for the first that is not as expected.
+    Raises TypeError or ValueError for the first wrong argument.
     """
     check_arguments(query, key, value, options)
     shift = first_position(query.shape[-2], key.shape[-2], align)
@@ -154,10 +154,10 @@ def make_visibility(
 
 
 class Forward(NamedTuple):
-    """The result of the forward pass, in the dtype of computation.
+    """The result of the forward pass, in the compute dtype.
 
     `row_max` and `row_sum`, (..., H, L, 1), are those of each row's
-    softmax: the backward pass makes its weights from them, with fewer
+    softmax: the backward pass computes the weights from them, with fewer
     roundings than from the log-sum-exp.
     """
 
@@ -221,7 +221,7 @@ def tile_steps(
     rows: slice,
     columns: slice,
 ) -> TileSteps | None:
-    """Return the scores of a tile, None where no key of it is seen.
+    """Return the scores of a tile; None if no query sees any key of it.
 
     query is (..., H, L, D) and key (..., G, S, D), both of the tile alone.
     """
@@ -282,7 +282,7 @@ def is_empty(
 def allowed_keys_of_tile(
     sight: Visibility, rows: slice, columns: slice
 ) -> Mask | None:
-    """Return which keys position allows in a tile, (L, S); None is all."""
+    """Return the mask of a tile by position, (L, S); None allows all."""
     query = np.arange(rows.start, rows.stop)[:, None] + sight.shift
     key = np.arange(columns.start, columns.stop)[None, :]
     first, last = rows.start + sight.shift, rows.stop - 1 + sight.shift
@@ -314,7 +314,7 @@ def flash_attention_backward(
     """Return the gradients of flash_attention.
 
     d_output is (..., H, L, E), d_log_sum_exp, if any, (..., H, L). A mask
-    has no gradient here: it would be a table of T².
+    has no gradient here: it would be a matrix of L x S.
 
     Raises:
         TypeError: an argument is of the wrong kind, or the dtypes differ.
@@ -347,7 +347,7 @@ def upstream_of(
 ) -> Upstream:
     """Return what the backward pass needs of each row.
 
-    delta is what each row of dS takes away from dP: Σ_j P_ij dP_ij
+    delta is subtracted from each row of dP to get dS: Σ_j P_ij dP_ij
     = Σ_j P_ij Σ_e dO_ie V_je = Σ_e dO_ie O_ie, less the gradient of the
     log-sum-exp, as ∂lse_i/∂s_ij = P_ij.
     """

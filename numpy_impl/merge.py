@@ -1,4 +1,4 @@
-"""Merging: attention over some keys, and over others, becomes one.
+"""Merging the attention over two sets of keys into one.
 
 A row of softmax is a fraction whose numerator Σ exp(s_j) v_j and whose
 denominator Σ exp(s_j) are sums over the keys. Split the keys in two, and

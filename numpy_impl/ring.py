@@ -1,19 +1,19 @@
-"""Ring attention: a sequence shared out over workers that stand in a ring.
+"""Ring attention: a sequence spread over ranks that form a ring.
 
 Each of R ranks holds a stretch of the sequence: its queries, and as many
 keys and values. The queries stay. Keys and values go round: at each step a
 rank attends to the block it holds, merges the partial result into its own,
 and sends the block on to the next rank. After R steps each query has seen
-every key, and no rank ever held more than two blocks of them beside its own
+every key, and no rank has held more than two blocks besides its own
 (Liu et al. 2023, arXiv:2310.01889). In the backward pass the gradients of
 keys and values go round with them: each rank adds its part, and after R
-steps they are home.
+steps they are back at their owner.
 
-Under a causal mask a rank sees nothing of the stretches that come after its
-own, a triangle of its own, and the whole of those before.
+Under a causal mask a rank's queries see nothing of the stretches after its
+own, the triangle of its own, and all of those before.
 
-Here the ranks are the places of a list, and passing on is a turn of the
-list. In `torch_impl` they are processes, which may be on other machines.
+Here the ranks are the elements of a list, and passing on rotates the list.
+In `torch_impl` they are processes, possibly on different machines.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def ring_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> list[Partial]:
-    """Return what each rank's queries gather from the keys of all ranks.
+    """Return the attention of each rank's queries over the keys of all.
 
     A shard is query (..., H, L, D), key (..., G, L, D), value (..., G, L, E),
     L = T / R, the same for all; a result is (..., H, L, E) with its
     log-sum-exp, (..., H, L). The other arguments are those of
-    `scaled_dot_product_attention`, and so is what is raised.
+    `scaled_dot_product_attention`, and so are the exceptions.
     """
     sight = [
         visibility_of(shard, is_causal, scale, enable_gqa) for shard in shards
@@ -112,7 +112,7 @@ def visibility_between(
 def ring_forward(
     shards: list[Shard], sight: list[Visibility]
 ) -> list[Partial]:
-    """Return each rank's attention, in the dtype of computation."""
+    """Return each rank's attention, in the compute dtype."""
     size = len(shards)
     held = [(shard.key, shard.value) for shard in shards]
     results: list[Partial] = []
@@ -134,7 +134,7 @@ def ring_forward(
 
 
 def passed_on(held: list[Any]) -> list[Any]:
-    """Return what each rank holds when all have passed theirs on."""
+    """Return what each rank holds after all have sent theirs on."""
     return held[-1:] + held[:-1]
 
 
@@ -149,8 +149,8 @@ def ring_attention_backward(
     """Return the gradients of each rank's queries, keys and values.
 
     A rank's `d_output` is (..., H, L, E), its d_log_sum_exp, if any,
-    (..., H, L). The other arguments are those of ring_attention, and so is
-    what is raised.
+    (..., H, L). The other arguments are those of ring_attention, and so are
+    the exceptions.
     """
     sight = [
         visibility_of(shard, is_causal, scale, enable_gqa) for shard in shards
@@ -174,8 +174,9 @@ def ring_backward(
 ) -> list[FlashGradients]:
     """Return the gradients; those of keys and values go round with them.
 
-    The weights are made from the log-sum-exp of all keys, P = exp(S - lse):
-    it stands where a row's maximum does, with a denominator of 1.
+    The weights are computed from the log-sum-exp of all keys,
+    P = exp(S - lse): it takes the role of a row's maximum, with a
+    denominator of 1.
     """
     size = len(shards)
     wide = [Shard(*map(upcast, shard)) for shard in shards]

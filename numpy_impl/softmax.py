@@ -37,7 +37,7 @@ def softmax_backward(d_weights: Array, weights: Array) -> Array:
 
         dx_j = Σ_i dP_i P_i (δ_ij - P_j) = P_j (dP_j - Σ_i P_i dP_i).
 
-    A row of dx sums to zero, as adding a constant to x changes nothing.
+    Each row of dx sums to 0, because adding a constant to x changes nothing.
     """
     inner: Array = np.sum(weights * d_weights, axis=-1, keepdims=True)
     return weights * (d_weights - inner)
@@ -83,8 +83,8 @@ def log_sum_exp_backward(d_log: Array, weights: Array) -> Array:
 def safe_max(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
-    A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
-    without entries has no maximum at all.
+    In a row of -inf, -inf - (-inf) would be NaN; a row without entries has
+    no maximum at all.
     """
     if x.shape[-1] == 0:
         return np.zeros((*x.shape[:-1], 1), dtype=x.dtype)
@@ -100,8 +100,8 @@ def finite(row_max: Array) -> Array:
 def safe_sum(exponentials: Array) -> Array:
     """Return the sum of each row, (..., 1), with 1 in place of 0.
 
-    The sum is 0 for a row of nothing but -inf alone, and then 0/1 is the
-    wanted 0 where 0/0 would be NaN.
+    The sum is 0 only for a row of -inf. Then 0/1 is 0, as it should be, and
+    0/0 would be NaN.
     """
     total = np.sum(exponentials, axis=-1, keepdims=True)
     return np.where(total == 0, 1.0, total)

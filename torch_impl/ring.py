@@ -1,16 +1,16 @@
-"""Ring attention: a sequence shared out over workers that stand in a ring.
+"""Ring attention: a sequence spread over ranks that form a ring.
 
 Each of R ranks holds a stretch of the sequence: its queries, and as many
 keys and values. The queries stay. Keys and values go round: at each step a
 rank attends to the block it holds, merges the partial result into its own,
 and sends the block on to the next rank. After R steps each query has seen
-every key, and no rank ever held more than two blocks of them beside its own
+every key, and no rank has held more than two blocks besides its own
 (Liu et al. 2023, arXiv:2310.01889). In the backward pass the gradients of
 keys and values go round with them: each rank adds its part, and after R
-steps they are home.
+steps they are back at their owner.
 
-Under a causal mask a rank sees nothing of the stretches that come after its
-own, a triangle of its own, and the whole of those before.
+Under a causal mask a rank's queries see nothing of the stretches after its
+own, the triangle of its own, and all of those before.
 
 Here the ranks are processes of `torch.distributed`, started by torchrun: a
 `Ring` is what a rank knows of the others. In `numpy_impl` they are the
@@ -140,7 +140,7 @@ def ring_attention(
     L = T / R, the same for all; the result is (..., H, L, E) with its
     log-sum-exp, (..., H, L). All ranks call it, and all go back through it.
     The other arguments are those of `scaled_dot_product_attention`, and so
-    is what is raised, ConnectionError beside it.
+    are the exceptions; there may also be a ConnectionError.
     """
     sight = visibility_of(shard, is_causal, scale, enable_gqa)
     check_alike(ring.gather(shapes_of(shard)))
@@ -246,8 +246,9 @@ def ring_backward(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients; those of keys and values go round with them.
 
-    The weights are made from the log-sum-exp of all keys, P = exp(S - lse):
-    it stands where a row's maximum does, with a denominator of 1.
+    The weights are computed from the log-sum-exp of all keys,
+    P = exp(S - lse): it takes the role of a row's maximum, with a
+    denominator of 1.
     """
     query, key, value = map(upcast, shard)
     d_query, d_key, d_value = map(torch.zeros_like, (query, key, value))

@@ -55,8 +55,8 @@ def log_sum_exp(x: Array) -> Array:
 def safe_max(x: Array) -> Array:
     """Return the maximum of each row, (..., 1), with 0 in place of -inf.
 
-    A row of nothing but -inf would give -inf - (-inf), which is NaN; a row
-    without entries has no maximum at all.
+    In a row of -inf, -inf - (-inf) would be NaN; a row without entries has
+    no maximum at all.
     """
     if x.shape[-1] == 0:
         return torch.zeros((*x.shape[:-1], 1), dtype=x.dtype, device=x.device)
@@ -73,8 +73,8 @@ def finite(row_max: Array) -> Array:
 def safe_sum(exponentials: Array) -> Array:
     """Return the sum of each row, (..., 1), with 1 in place of 0.
 
-    The sum is 0 for a row of nothing but -inf alone, and then 0/1 is the
-    wanted 0 where 0/0 would be NaN.
+    The sum is 0 only for a row of -inf. Then 0/1 is 0, as it should be, and
+    0/0 would be NaN.
     """
     total = torch.sum(exponentials, dim=-1, keepdim=True)
     return torch.where(total == 0, 1.0, total)

@@ -70,7 +70,7 @@ def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def zeroed(side: str, concept: str) -> Iterator[Version]:
-    """Return a copy of a version whose functions under test return zeros."""
+    """Yield a copy of a version whose functions under test return zeros."""
     room = ROOMS.get(concept, concept)
     with copy_of(side) as package:
         module = Version(side, package).module(room)

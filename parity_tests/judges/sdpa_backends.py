@@ -124,7 +124,7 @@ WITNESSED = list(witnessed())
 
 @cached
 def testimony(seen: Witnessed) -> tuple[NDArray[Any], Any]:
-    """Return the output of torch's function, and the bound of its error."""
+    """Return torch's output, and the bound of its difference from ours."""
     case = seen.case
     inputs = build(case)
     with on(seen.backend):
