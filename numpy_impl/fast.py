@@ -7,10 +7,10 @@
 - A tile fits a core's cache, and the next tile is written over it.
 - Work is split over heads and query blocks; the blocks that see the most
   keys start first.
-- Where the norms of query and key prove that no exponential can overflow or
-  vanish, |q · k| ≤ |q| |k| (Cauchy and Schwarz), no maximum is computed and
-  none is subtracted. log₂ e is then part of the scale, and exp2, which takes
-  half the time of exp, makes the exponentials.
+- By the Cauchy-Schwarz inequality |q · k| ≤ |q| |k|. Where the norms prove
+  that no exponential can overflow or vanish, no row maximum is computed or
+  subtracted. log₂ e is then part of the scale, and exp2, which takes half the
+  time of exp, computes the exponentials.
 - In the backward pass dO is divided by a row's sum l, and not the
   exponentials p: P = p / l, so that dV = Pᵀ dO = pᵀ (dO / l).
 
@@ -59,7 +59,7 @@ THREADS = os.cpu_count() or 1
 # Queries and keys of a tile: half a megabyte of float32.
 QUERIES = 256
 KEYS = 512
-# Where no maximum is subtracted, a power lies between 2⁻³⁰ and 2³⁰ and a
+# Where no maximum is subtracted, an exponential is from 2⁻³⁰ to 2³⁰ and a
 # value between 2⁻⁴⁰ and 2⁴⁰, if it is not 0: no product or sum of them comes
 # near the ends of float32, 2⁻¹²⁶ and 2¹²⁸.
 STEEPEST = 30.0
@@ -112,7 +112,7 @@ def flash_attention(
 def grouped(
     query: Array, key: Array, value: Array, sight: Visibility
 ) -> Heads:
-    """Arrange the inputs, copying nothing that need not be copied."""
+    """Arrange the inputs by groups, with as few copies as possible."""
     H, groups = heads(query), max(heads(key), heads(value))
     *batch, L, S = scores_shape(query, key, value)
     batch = batch[:-1]
@@ -164,7 +164,7 @@ def forward(whole: Heads, dtype: Any) -> Forward:
     )
 
     def task(rows: slice, index: Index) -> None:
-        """Write what some queries of some heads gather."""
+        """Write the output of some queries of some heads."""
         attend(some_of(whole, index), rows, *(a[index] for a in result))
 
     groups, members = share_out(whole)
@@ -179,15 +179,15 @@ def forward(whole: Heads, dtype: Any) -> Forward:
 
 
 def wide_dtype(array: Array) -> Any:
-    """Return the dtype of computation."""
+    """Return the compute dtype."""
     return upcast(array[:0]).dtype
 
 
 def share_out(whole: Heads) -> tuple[list[Index], list[slice]]:
-    """Return the places of groups, and of heads in each, for a task each.
+    """Return slices of groups and of heads in each, for one task each.
 
-    Small heads are taken together, as many as fill a tile, but not so many
-    that a thread has nothing to do.
+    Small heads share a task, as many as fill a tile, but not so many that
+    a thread has no task.
     """
     *batch, G, R, L, _ = whole.query.shape
     area = min(L, QUERIES) * min(whole.key.shape[-2], KEYS)
@@ -207,7 +207,7 @@ def attend(
     row_max: Array,
     row_sum: Array,
 ) -> None:
-    """Write what some of the queries gather."""
+    """Write the output of some of the queries."""
     steepness = steepness_of(share, share.query[..., rows, :], share.value)
     for some in tiles(rows.start, rows.stop, QUERIES):
         top, total, gathered = row_of_tiles(share, some, steepness)
@@ -219,7 +219,7 @@ def attend(
 
 
 def steepness_of(share: Heads, query: Array, *others: Array) -> Steepness:
-    """Return how scores are made, by what the norms prove of them."""
+    """Return the factors, by what the norms prove of the scores."""
     scale, sight = scale_of(query, share.sight.options.scale), share.sight
     floating = share.mask is not None and not is_boolean(share.mask)
     *_, L, D = query.shape
@@ -363,7 +363,7 @@ def backward(whole: Heads, d_output: Array, d_lse: Array) -> FlashGradients:
     )
 
     def task(group: Index, members: list[slice]) -> None:
-        """Let a group gather what each of its members gives back."""
+        """Add up the gradients of all heads of a group."""
         for some in members:
             index = (*group, some)
             add_gradients(
@@ -391,7 +391,7 @@ def add_gradients(
     d_key: Array,
     d_value: Array,
 ) -> None:
-    """Add what comes back to the gradients of query, key and value.
+    """Add a tile's part to the gradients of query, key and value.
 
     With exponentials p and a denominator l, P = p / l, and with d = dO / l
 

@@ -1,6 +1,6 @@
-"""How `fast` makes a tile of scores, keys × queries, in memory it keeps.
+"""A tile of scores of `fast`, keys × queries, in memory that it keeps.
 
-Whatever is written here is written over by the next tile.
+The next tile is written over it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Heads(NamedTuple):
 
 
 class Steepness(NamedTuple):
-    """What query is multiplied with, and the scores, for exp2 or for exp.
+    """The factors of query and of the scores, for exp2 or for exp.
 
-    With exp2 no maximum need be subtracted.
+    With exp2 no maximum is subtracted.
     """
 
     before: float
@@ -48,8 +48,8 @@ class Steepness(NamedTuple):
 def write_values(values: Array, exponentials: Array, out: Array) -> None:
     """Write Vᵀ p, (g, r, E, n).
 
-    A product of matrices adds up its terms one after the other. SUMMED of
-    them at a time, and these sums then, gather fewer roundings.
+    A product of matrices adds up its terms one after the other. Sums of
+    SUMMED terms, and then the sum of these, have fewer roundings.
     """
     *lead, m, n = exponentials.shape
     blocks, E = m // SUMMED, values.shape[-1]
@@ -89,7 +89,7 @@ def write_scores(
     steepness: Steepness,
     scores: Array,
 ) -> None:
-    """Write scale · K Qᵀ, softened if there is a cap."""
+    """Write scale · K Qᵀ, capped if there is a cap."""
     np.matmul(share.key[..., columns, :], query, out=scores)
     if steepness.after != 1.0:
         scores *= steepness.after
@@ -125,12 +125,12 @@ def hide(share: Heads, rows: slice, columns: slice, scores: Array) -> None:
         np.copyto(scores[..., :cut, :], -np.inf, where=hidden)
 
 
-# The tiles along a diagonal are alike, and so the last few are kept.
+# Tiles along a diagonal have the same masks, so the last few are kept.
 @lru_cache(maxsize=4)
 def ahead(first: int, m: int, n: int) -> Mask:
     """Return which of m keys come after each of n queries, (m, n).
 
-    Key 0 stands `first` places after query 0.
+    Key 0 comes `first` positions after query 0.
     """
     places: Mask = first + np.arange(m)[:, None] > np.arange(n)
     return places

@@ -1,9 +1,9 @@
-"""What `fast` runs on: threads, and memory that they keep.
+"""The threads of `fast`, and the memory that they keep.
 
-BLAS has threads of its own, which get in the way of these. threadpoolctl,
-where it is installed, holds them back for the time of a call. Where it is
-not, one thread here calls a BLAS of many, and all that is no product of
-matrices runs on one core.
+BLAS has threads of its own, which compete with these. threadpoolctl, where it
+is installed, limits BLAS to one thread during a call. Without it a single
+thread here calls a multi-threaded BLAS, and everything that is no matrix
+product runs on one core.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _turn = threading.Lock()
 
 
 def run(tasks: Sequence[Callable[[], None]], threads: int) -> None:
-    """Do all tasks on some threads; raise what one of them raises."""
+    """Run all tasks on several threads; raise an exception of any of them."""
     queue = deque(tasks)
     blas = blas_threads()
     helpers = min(threads, len(tasks)) - 1
@@ -64,7 +64,7 @@ def run(tasks: Sequence[Callable[[], None]], threads: int) -> None:
 
 
 def drain(queue: deque[Callable[[], None]]) -> None:
-    """Do one task after the other until none is left."""
+    """Run one task after the other until none is left."""
     while queue:
         try:
             task = queue.popleft()
@@ -81,7 +81,7 @@ def pool(size: int) -> ThreadPoolExecutor:
 
 @cache
 def blas_threads() -> Any:
-    """Return what holds BLAS's own threads back, None if there is nothing."""
+    """Return the limiter of BLAS's threads, None if there is none."""
     if importlib.util.find_spec("threadpoolctl") is None:
         return None
     return importlib.import_module("threadpoolctl").ThreadpoolController()
