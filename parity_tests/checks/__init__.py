@@ -18,7 +18,7 @@ from ..suite.run import CheckCase, applies
 from ..suite.versions import VERSIONS, Version
 
 
-def place(check: Check) -> tuple[int, int]:
+def order_of(check: Check) -> tuple[int, int]:
     """Return the sort key of a check: concept, then judge."""
     return CONCEPTS.index(check.concept), JUDGES.index(check.judge)
 
@@ -28,7 +28,7 @@ def check_cases() -> tuple[CheckCase, ...]:
     """Return every check with every case, by concept and judge."""
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         importlib.import_module(module.name)
-    ordered = sorted(REGISTER, key=place)
+    ordered = sorted(REGISTER, key=order_of)
     return tuple(CheckCase(c, case) for c in ordered for case in c.cases)
 
 

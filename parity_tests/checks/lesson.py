@@ -163,8 +163,8 @@ def near(trial: Trial, name: str, got: Any, expected: Any) -> None:
 
 def weights_of(scores: Any) -> Any:
     """Return the softmax of each row in float64."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 @check("lesson", "definition", (0, 1))

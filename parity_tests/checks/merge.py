@@ -46,13 +46,13 @@ def halves(seed: int, dtype: str) -> tuple[list[Any], list[Any]]:
 def attended(scores: Any, value: Any) -> tuple[Any, Any]:
     """Return output and log-sum-exp of scores in float64."""
     scores, value = scores.astype(np.float64), value.astype(np.float64)
-    highest = scores.max(axis=-1, keepdims=True)
-    highest = np.where(np.isneginf(highest), 0, highest)
-    powers = np.exp(scores - highest)
-    total = powers.sum(axis=-1, keepdims=True)
+    row_max = scores.max(axis=-1, keepdims=True)
+    row_max = np.where(np.isneginf(row_max), 0, row_max)
+    exponentials = np.exp(scores - row_max)
+    total = exponentials.sum(axis=-1, keepdims=True)
     empty = total == 0
-    lse = np.log(np.where(empty, 1, total)) + highest
-    output = powers / np.where(empty, 1, total) @ value
+    lse = np.log(np.where(empty, 1, total)) + row_max
+    output = exponentials / np.where(empty, 1, total) @ value
     return output, np.where(empty, -np.inf, lse)[..., 0]
 
 

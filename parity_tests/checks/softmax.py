@@ -76,12 +76,12 @@ def by_definition(name: str, row: Any, make: Callable[[Any], Any]) -> Any:
     numbers = [
         None if np.isneginf(x) else make(gmpy2.mpfr(float(x))) for x in row
     ]
-    powers = [None if x is None else exp(x) for x in numbers]
-    seen = [power for power in powers if power is not None]
+    exponentials = [None if x is None else exp(x) for x in numbers]
+    seen = [x for x in exponentials if x is not None]
     everything = total(seen) if seen else None
     if name == "log_sum_exp":
         return [log(everything) if seen else None], numbers
-    weights = [None if p is None else p / everything for p in powers]
+    weights = [None if p is None else p / everything for p in exponentials]
     if name == "softmax":
         return weights, numbers
     return [None if w is None else log(w) for w in weights], numbers

@@ -145,9 +145,9 @@ def exponentials(x: Bounded, dtype: Any) -> tuple[Float64, Bounded]:
     does not matter: the same number is subtracted from every entry of the
     row. A result below the smallest normal number may become 0.
     """
-    highest = x.value.max(axis=-1, keepdims=True, initial=-np.inf)
-    highest = np.where(np.isneginf(highest), 0.0, highest)
-    shifted = x.value - highest
+    row_max = x.value.max(axis=-1, keepdims=True, initial=-np.inf)
+    row_max = np.where(np.isneginf(row_max), 0.0, row_max)
+    shifted = x.value - row_max
     value = np.exp(shifted)
     finite = np.isfinite(shifted)
     reduced = np.where(shifted == 0, x.error, 0.0)
@@ -158,15 +158,15 @@ def exponentials(x: Bounded, dtype: Any) -> tuple[Float64, Bounded]:
     # exp(x + ε) - exp(x), without ∞ · 0 where ε is huge and exp(x) is 0.
     large = np.exp(np.minimum(np.where(finite, shifted, 0.0) + off, 700.0))
     error = np.where(off < 1, value * np.expm1(np.minimum(off, 1)), large)
-    return highest, Bounded(value, (error + format_of(dtype).tiny) * finite)
+    return row_max, Bounded(value, (error + format_of(dtype).tiny) * finite)
 
 
 def softmax(x: Bounded, dtype: Any) -> Bounded:
     """Bound the weights of each row; a row of -inf has weights 0."""
-    _, powers = exponentials(x, dtype)
-    sums = total(powers, dtype)
-    value = powers.value / np.where(sums.value == 0, 1.0, sums.value)
-    greatest = (powers.value + powers.error) / least(sums)
+    _, terms = exponentials(x, dtype)
+    sums = total(terms, dtype)
+    value = terms.value / np.where(sums.value == 0, 1.0, sums.value)
+    greatest = (terms.value + terms.error) / least(sums)
     rounding = unit_roundoff(dtype) * greatest
     # A weight is never more than 1, however little is known of it.
     error = np.minimum(greatest - value + rounding, 1.0)
@@ -181,13 +181,13 @@ def least(sums: Bounded) -> Float64:
 
 def log_sum_exp(x: Bounded, dtype: Any) -> Bounded:
     """Bound log Σ exp(x) of each row, kept as an axis of size 1."""
-    highest, powers = exponentials(x, dtype)
-    sums = total(powers, dtype)
+    row_max, terms = exponentials(x, dtype)
+    sums = total(terms, dtype)
     empty = sums.value == 0
     log = np.log(np.where(empty, 1.0, sums.value))
-    value = np.where(empty, -np.inf, highest + log)
+    value = np.where(empty, -np.inf, row_max + log)
     u = unit_roundoff(dtype)
-    rounding = u * (2 * FUNCTION_ULPS * np.abs(log) + np.abs(highest + log))
+    rounding = u * (2 * FUNCTION_ULPS * np.abs(log) + np.abs(row_max + log))
     error = sums.error / least(sums) + rounding
     return Bounded(value, np.where(empty, 0.0, error))
 

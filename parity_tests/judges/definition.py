@@ -174,11 +174,11 @@ def attend(
                 masked[j] = masked[j] + at(
                     arrays["attn_mask"], (*batch, h, i, j)
                 )
-    powers = [None if x is None else exp(x) for x in masked]
-    seen = [power for power in powers if power is not None]
+    exponentials = [None if x is None else exp(x) for x in masked]
+    seen = [x for x in exponentials if x is not None]
     everything = total(seen) if seen else None
     weights = [
-        make(ZERO) if power is None else power / everything for power in powers
+        make(ZERO) if x is None else x / everything for x in exponentials
     ]
     dropped = [
         weight * inputs.exact_growth()

@@ -275,9 +275,9 @@ def halves_of_the_keys_merge_to_the_whole(
         lses.append(steps["log_sum_exp"].astype(np.float64)[..., None])
         errors.append(error)
     steps, error = steps_and_errors(trial, whole, dtype)
-    highest = np.maximum(*lses)
-    highest = np.where(np.isneginf(highest), 0.0, highest)
-    shares = [np.exp(lse - highest) for lse in lses]
+    row_max = np.maximum(*lses)
+    row_max = np.where(np.isneginf(row_max), 0.0, row_max)
+    shares = [np.exp(lse - row_max) for lse in lses]
     together = shares[0] + shares[1]
     shares = [s / np.where(together == 0, 1, together) for s in shares]
     merged = shares[0] * outputs[0] + shares[1] * outputs[1]

@@ -80,14 +80,15 @@ def attention(rows: list[Row], parts: dict[str, Numbers], H: int) -> list[Row]:
     for i in range(len(rows)):
         heads: Row = []
         for columns in (range(h * D, h * D + D) for h in range(H)):
-            powers = [
+            exponentials = [
                 exp(total(query[i][d] * key[j][d] for d in columns) * scale)
                 for j in range(i + 1)
             ]
-            everything = total(powers)
+            everything = total(exponentials)
             heads += [
                 total(
-                    p / everything * value[j][d] for j, p in enumerate(powers)
+                    p / everything * value[j][d]
+                    for j, p in enumerate(exponentials)
                 )
                 for d in columns
             ]

@@ -69,7 +69,7 @@ def in_numpy(name: str, module: Any, function: str, table: bool) -> Kernel:
 
 
 def in_torch(name: str, function: Callable[..., Any], table: bool) -> Kernel:
-    """Return a kernel of torch, whose way back is autograd's."""
+    """Return a kernel of torch, whose backward pass is autograd's."""
 
     def there(inputs: Inputs) -> Run:
         tensors = [torch.from_numpy(a) for a in inputs[:3]]

@@ -129,12 +129,13 @@ def printed(
 ) -> bool:
     """Print the table; return whether it is as the formulas say."""
     stretch = HEADS * (length // size) * WIDTH * FLOAT
-    # Keys and values, each time but the last; on the way back the gradients
-    # of both as well, each time.
+    # Keys and values, each time but the last; in the backward pass their
+    # gradients as well, each time.
     there = 2 * stretch * (size - 1)
     back = there + (2 * stretch * size if size > 1 else 0)
     # What is held and what arrives; two partial results and their sums; the
-    # scores of a tile with their powers. On the way back the gradients too.
+    # scores of a tile with their exponentials. In the backward pass the
+    # gradients too.
     tile = 3 * HEADS * min(QUERIES, length) * KEYS * FLOAT
     hold = (4 + 4) * stretch + tile
     table = Table("rank", "sent, MiB", "formula", "held, MiB", "formula")

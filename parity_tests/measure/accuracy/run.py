@@ -54,8 +54,8 @@ def reference(*arrays: NDArray[Any]) -> NDArray[np.longdouble]:
     query, key, value = (array.astype(np.longdouble) for array in arrays)
     root = np.sqrt(np.longdouble(query.shape[-1]))
     scores = np.matmul(query, key.mT) / root
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     output: NDArray[np.longdouble] = np.matmul(weights, value)
     return output
 

@@ -127,7 +127,7 @@ def measure_times(
 
 
 def made(kernel: Kernel, inputs: Inputs, mode: Mode) -> Run | None:
-    """Return what a kernel runs, None where it has no way back."""
+    """Return what a kernel runs, None where it has no backward pass."""
     if not mode.back:
         return kernel.there(inputs)
     return None if kernel.and_back is None else kernel.and_back(inputs)
@@ -274,7 +274,7 @@ def closing(costs: Costs) -> str:
     return (
         f"float32, B 1, H {HEADS}, D {WIDTH}; threads: {threads}, BLAS's own "
         f'{held} by threadpoolctl; {machine}. "least" is the time of '
-        f"the products and powers alone, at this machine's "
+        f"the products and exponentials alone, at this machine's "
         f"{limits.flops / 1e9:.0f} Gflop/s and {limits.powers / 1e9:.1f} "
         f"powers/ns; it copies {limits.bytes / 1e9:.0f} GB/s, and a table of "
         "scores is written and read four times."

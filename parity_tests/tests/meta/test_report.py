@@ -150,9 +150,9 @@ def test_the_reference_is_the_definition() -> None:
     with gmpy2.context(precision=160):
         for i, e in np.ndindex(2, 4):
             scores = [dot(q[0, 0, i], row) / 2 for row in k[0, 0]]
-            powers = [gmpy2.exp(score) for score in scores]
-            exact = dot(powers, v[0, 0, :, e])
-            exact = exact / gmpy2.fsum(powers)
+            exponentials = [gmpy2.exp(score) for score in scores]
+            exact = dot(exponentials, v[0, 0, :, e])
+            exact = exact / gmpy2.fsum(exponentials)
             got = accuracy.reference(q, k, v)[0, 0, i, e]
             high = float(got)
             low = float(got - np.longdouble(high))

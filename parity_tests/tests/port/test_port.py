@@ -1,4 +1,4 @@
-"""Every place of the suite for the version that --impl names, as a test."""
+"""Every check with every case, for the port of --impl, as a test."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def worker(request: pytest.FixtureRequest) -> Iterator[Worker]:
     stashed.close()
 
 
-def test_place_of_the_port(
+def test_check_case_of_the_port(
     number: int, worker: Worker, request: pytest.FixtureRequest
 ) -> None:
     port = port_of(request.config)

@@ -217,4 +217,4 @@ def test_the_same_as_tests_of_pytest(make: Make, tmp_path: Path) -> None:
     )
     assert process.returncode == 1, process.stdout + process.stderr
     assert "expected" in process.stdout
-    assert "test_place_of_the_port[softmax: " in process.stdout
+    assert "test_check_case_of_the_port[softmax: " in process.stdout

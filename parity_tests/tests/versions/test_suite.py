@@ -1,4 +1,4 @@
-"""Every place of the suite, for both versions, as a test."""
+"""Every check with every case, for both versions, as a test."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ STANDING = list(standing())
 
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
 @pytest.mark.parametrize(
-    ("place", "version"), STANDING, ids=lambda value: str(value)
+    ("check_case", "version"), STANDING, ids=lambda value: str(value)
 )
-def test_place(place: CheckCase, version: Version) -> None:
-    failure = run(place, version).failure
+def test_check_case(check_case: CheckCase, version: Version) -> None:
+    failure = run(check_case, version).failure
     assert failure is None, failure
