@@ -106,7 +106,7 @@ def two_empty_parts_are_empty(trial: Trial) -> None:
 
 
 @check("merge", "closed form", (0.0, 1000.0, -1000.0))
-def parts_count_by_the_sum_of_their_powers(trial: Trial) -> None:
+def parts_count_by_the_sum_of_their_exponentials(trial: Trial) -> None:
     """Two parts with denominators 1 and 3: outputs 0 and 8 give 6."""
     lse = trial.case + np.asarray([0.0])
     whole = merged(trial, ([[0.0]], lse), ([[8.0]], lse + math.log(3)))

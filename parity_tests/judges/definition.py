@@ -65,7 +65,7 @@ class Node:
 
 
 def exp(x: Any) -> Any:
-    """Return e to the power of x: its own derivative."""
+    """Return e to the exponential of x: its own derivative."""
     if not isinstance(x, Node):
         return gmpy2.exp(x)
     value = gmpy2.exp(x.value)

@@ -42,7 +42,7 @@ class Kernel(NamedTuple):
     name: str
     there: Callable[[Inputs], Run]
     and_back: Callable[[Inputs], Run] | None
-    # It keeps the table of scores, and memory ends it.
+    # It keeps the score matrix, and memory ends it.
     table: bool = False
 
 

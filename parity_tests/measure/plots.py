@@ -27,7 +27,7 @@ BLUE, RED, GREEN, PURPLE, CYAN = (
     "#9c5fd6",
     "#0c8599",
 )
-# A colour a library, a marker a way; dashed keeps the table of scores.
+# A colour a library, a marker a way; dashed keeps the score matrix.
 LOOKS = {
     "SDPA": (GREY, "o-"),
     "numpy fast": (BLUE, "D-"),

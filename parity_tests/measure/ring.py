@@ -155,7 +155,7 @@ def printed(
     console.print(table)
     console.print(
         f"T = {length}, {size} ranks, {'causal' if causal else 'not causal'}: "
-        f"there + back. Held is beyond a rank's inputs; the table of scores "
+        f"there + back. Held is beyond a rank's inputs; the score matrix "
         f"would be {FLOAT * HEADS * length**2 / MIB:.0f} MiB. Largest "
         f"difference from one piece: {error:.1%} of its bound.",
         highlight=False,

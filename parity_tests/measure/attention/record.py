@@ -32,23 +32,27 @@ MODES = [
 
 
 class Limits(NamedTuple):
-    """What this machine does at most: products, powers, bytes a second."""
+    """What this machine does at most in a second.
+
+    `flops` of a product of matrices, `exponentials`, and `bytes` copied.
+    """
 
     flops: float
-    powers: float
+    exponentials: float
     bytes: float
 
     def seconds(self, T: int, mode: Mode) -> float:
         """Return the time of a kernel that did nothing but what it must.
 
         There: two products of T² D multiplications and additions, and T²
-        powers, for each head; back: five products, and the powers again.
+        exponentials, for each head; back: five products, and the
+        exponentials again.
         """
         seen = (T + 1) / 2 / T if mode.causal else 1.0
-        products, powers = (7, 2) if mode.back else (2, 1)
+        products, exponentials = (7, 2) if mode.back else (2, 1)
         pairs = HEADS * T * T * seen
         flops = products * 2 * pairs * WIDTH
-        return flops / self.flops + powers * pairs / self.powers
+        return flops / self.flops + exponentials * pairs / self.exponentials
 
 
 Times = dict[tuple[Mode, int], dict[str, float]]

@@ -218,13 +218,13 @@ def machine_limits() -> Limits:
     product = min(timed(lambda: square @ square) for _ in range(7))
     tile = rng.standard_normal((fast.KEYS, fast.QUERIES), dtype=np.float32)
     out = np.empty_like(tile)
-    power = min(timed(lambda: np.exp2(tile, out=out)) for _ in range(99))
+    exponential = min(timed(lambda: np.exp2(tile, out=out)) for _ in range(99))
     large = np.zeros(2**25, dtype=np.float32)
     target = np.empty_like(large)
     copied = min(timed(lambda: np.copyto(target, large)) for _ in range(5))
     return Limits(
         2 * 2048**3 / product,
-        fast.THREADS * tile.size / power,
+        fast.THREADS * tile.size / exponential,
         2 * large.nbytes / copied,
     )
 
@@ -275,7 +275,8 @@ def closing(costs: Costs) -> str:
         f"float32, B 1, H {HEADS}, D {WIDTH}; threads: {threads}, BLAS's own "
         f'{held} by threadpoolctl; {machine}. "least" is the time of '
         f"the products and exponentials alone, at this machine's "
-        f"{limits.flops / 1e9:.0f} Gflop/s and {limits.powers / 1e9:.1f} "
-        f"powers/ns; it copies {limits.bytes / 1e9:.0f} GB/s, and a table of "
-        "scores is written and read four times."
+        f"{limits.flops / 1e9:.0f} Gflop/s and "
+        f"{limits.exponentials / 1e9:.1f} exponentials/ns; it copies "
+        f"{limits.bytes / 1e9:.0f} GB/s, and a score matrix is written and "
+        "read four times."
     )
