@@ -44,12 +44,12 @@ def write_checkpoint(path: Path, state: Numbers) -> None:
         ) from error
 
 
-def read_checkpoint(path: Path, own: Numbers) -> Numbers | None:
+def read_checkpoint(path: Path, expected: Numbers) -> Numbers | None:
     """Return the state that a file keeps; None where there is no file.
 
     Args:
         path: The file.
-        own: The state of the training that is to go on from it.
+        expected: The state of the training that is to go on from it.
 
     Raises:
         RefusalError: The file is broken, or another training's.
@@ -61,13 +61,13 @@ def read_checkpoint(path: Path, own: Numbers) -> Numbers | None:
     belongs = str(kept.get("belongs", ""))
     if re.fullmatch(f"{FORMAT} [0-9a-f]{{64}} [0-9]+", belongs) is None:
         raise broken(path)
-    if belongs != str(own["belongs"]):
+    if belongs != str(expected["belongs"]):
         raise RefusalError(
             "--checkpoint {path} belongs to another text or seed; "
-            "give another file, or take it away",
+            "give another file, or move it away",
             path=path,
         )
-    if not alike(kept, own):
+    if not alike(kept, expected):
         raise broken(path)
     return kept
 
@@ -101,17 +101,17 @@ def arrays(content: bytes) -> Numbers:
 def broken(path: Path) -> RefusalError:
     """Return the refusal of what is no checkpoint."""
     return RefusalError(
-        "--checkpoint {path} is not a whole file of this command's; "
-        "give another file, or take it away",
+        "--checkpoint {path} is not a whole checkpoint of this command; "
+        "give another file, or move it away",
         path=path,
     )
 
 
-def alike(kept: Numbers, own: Numbers) -> bool:
+def alike(kept: Numbers, expected: Numbers) -> bool:
     """Return whether a checkpoint has the arrays of a model, all finite."""
     kinds = [
         {name: (a.shape, a.dtype) for name, a in held.items()}
-        for held in (kept, own)
+        for held in (kept, expected)
     ]
     fits = kinds[0] == kinds[1] and all(map(is_finite, kept.values()))
     return fits and all(

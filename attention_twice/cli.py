@@ -118,7 +118,7 @@ def shared_options(_: Translate) -> Parser:
     group.add_argument(
         "--impl",
         choices=[*NAMES, "both"],
-        help=_("who computes (both; train, recall, scale: numpy)"),
+        help=_("which side computes (both; train, recall, scale: numpy)"),
     )
     group.add_argument(
         "--lang", choices=TAGS, help=_("the language (that of your locale)")
@@ -126,7 +126,7 @@ def shared_options(_: Translate) -> Parser:
     group.add_argument(
         "--plain",
         action="store_true",
-        help=_("no colour, as where the output is no terminal"),
+        help=_("no colours; the default in a file or a pipe"),
     )
     return parser
 
@@ -148,7 +148,7 @@ def make_parser(prog: str, _: Translate) -> Parser:
         prog=prog, title=_("commands"), metavar="COMMAND", required=True
     )
     add = partial(add_command, commands, shared, _)
-    text = _("the five sections, as without a command")
+    text = _("the five sections; the default")
     lesson_options(add(Command("lesson", run_lesson), text), _)
     text = _("three exercises: 1, 2 or 3")
     exercise = commands.add_parser(
@@ -170,10 +170,10 @@ def make_parser(prog: str, _: Translate) -> Parser:
     train_options(add(Command("train", run_train, "numpy"), text), _)
     text = _("a small model learns to look back by content")
     recall = add(Command("recall", run_recall, "numpy"), text)
-    training_options(recall, _("at most so many steps (1000)"), _)
+    training_options(recall, _("the largest number of steps (1000)"), _)
     text = _("what the division by √d is for, measured")
     scale = add(Command("scale", run_scale, "numpy"), text)
-    training_options(scale, _("so many steps (400)"), _)
+    training_options(scale, _("the number of steps (400)"), _)
     return parser
 
 
@@ -230,7 +230,6 @@ def add_exercises(parser: Parser, shared: Parser, _: Translate) -> None:
         metavar="NUMBER",
         required=True,
     )
-
     add = partial(add_command, numbers, shared, _)
     text = _("another query for 光")
     first = add(Command("exercise 1", run_exercise_1), text)
@@ -251,7 +250,7 @@ def add_exercises(parser: Parser, shared: Parser, _: Translate) -> None:
         metavar="T",
         nargs="+",
         type=whole_number("--lengths", 1),
-        help=_("the lengths (1000 2000 4000)"),
+        help=_("the sequence lengths (1000 2000 4000)"),
     )
 
 
@@ -267,9 +266,9 @@ def train_options(parser: Parser, _: Translate) -> None:
         "--checkpoint",
         metavar="FILE",
         type=path_of("--checkpoint"),
-        help=_("where to keep what is learned, and to go on from"),
+        help=_("the file to save the training in, and to resume it from"),
     )
-    text = _("so many steps (until it knows the text, at most 1000)")
+    text = _("the number of steps (until it knows the text, at most 1000)")
     training_options(parser, text, _)
 
 
@@ -285,7 +284,7 @@ def training_options(parser: Parser, steps: str, _: Translate) -> None:
         "--seed",
         metavar="N",
         type=whole_number("--seed", 0),
-        help=_("other random numbers (0)"),
+        help=_("the seed of the random numbers (0)"),
     )
     plot_option(parser, _)
 

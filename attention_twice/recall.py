@@ -62,7 +62,7 @@ def run_recall(
     show_sides(page, [side])
     page.say(
         "{pairs} pairs, then the first of one of them: {example} → {answer}."
-        "\nThe pairs are others every time: nothing can be learned by heart."
+        "\nThe pairs are new every time, so nothing can be learned by heart."
         "\nA guess among the {pairs} partners is right {chance:.0%} of the "
         "time.",
         pairs=module.PAIRS,
@@ -127,28 +127,28 @@ def pair_losses(
 def show_weights(
     page: Page, side: Side, learned: Learned, example: Example
 ) -> None:
-    """Print what the last position of an example looks at."""
+    """Print what the last position of an example attends to."""
     maps = learned.model.weights(example.ids)
     last = [side.package.to_numpy(weights)[0, 0, -1] for weights in maps]
     page.console.print()
     if learned.accuracy >= 0.99:
         page.say(
-            "What the last position, {asked}, looks at in each block. It "
+            "What the last position, {asked}, attends to in each block. It "
             "finds the position\nof its partner {answer}, and copies it.",
             asked=example.tokens[-1],
             answer=example.answer,
         )
     else:
         page.say(
-            "What the last position, {asked}, looks at in each block. It has "
-            "not learned to\nfind its partner {answer}: {share:.0%} are "
+            "What the last position, {asked}, attends to in each block. It "
+            "has not learned to\nfind its partner {answer}: {share:.0%} are "
             "right.",
             asked=example.tokens[-1],
             answer=example.answer,
             share=learned.accuracy,
         )
     drawn = HeatMap(
-        page.word("What the last position looks at"),
+        page.word("What the last position attends to"),
         np.stack(last),
         [page.word("block {block}", block=n + 1) for n in range(len(last))],
         example.tokens,

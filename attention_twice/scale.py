@@ -34,7 +34,7 @@ def run_scale(
     """Print entropy, gradient and losses, with the division and without."""
     side = sides[0]
     module: Any = side.package.experiments
-    page.title("Why the scale: with 1/√d and without")
+    page.title("What the scale is for: with 1/√d and without")
     show_sides(page, sides)
     sharpness = {
         D: (module.sharpness(D, None, seed), module.sharpness(D, 1.0, seed))

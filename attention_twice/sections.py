@@ -207,16 +207,14 @@ def show_head(page: Page, side: Side) -> None:
     title = page.word(SECTIONS[4].title)
     page.heat_map("section-5", HeatMap(title, weights, tokens, tokens))
     summed = sum(w * v for w, v in zip(weights[-1], value, strict=True))
-    page.compare(
-        {
-            page.word("row 5 of the output, first 4 of 8"): numbers["output"][
-                -1
-            ][:4],
-            page.word("values times the weights of 光, summed"): np.asarray(
-                summed
-            )[:4],
-        }
+    rows = (
+        (
+            page.word("row 5 of the output, first 4 of 8"),
+            numbers["output"][-1],
+        ),
+        (page.word("values times the weights of 光, summed"), summed),
     )
+    page.compare({label: np.asarray(row)[:4] for label, row in rows})
 
 
 def vector(numbers: Iterable[float]) -> str:

@@ -1,4 +1,4 @@
-"""`train`: a small model learns a text, and what it then looks at."""
+"""`train`: a small model learns a text, and what it then attends to."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def run_train(
     steps: int | None = None,
     seed: int = 0,
 ) -> None:
-    """Train a model on a text, and show what it then looks at."""
+    """Train a model on a text, and show what it then attends to."""
     side = sides[0]
     training = Training(side, text, checkpoint, seed)
     resumed = training.resume()
@@ -184,7 +184,7 @@ def run_train(
     introduce(page, side, training)
     if resumed:
         page.say(
-            "Goes on from step {step}, kept in {path}.",
+            "Resumes from step {step}, saved in {path}.",
             step=training.optimizer.step_count,
             path=training.path,
         )
@@ -193,10 +193,10 @@ def run_train(
         train(page, training, steps, stop)
         training.save()
         if stop():
-            page.say("Stopped; what was learned is kept.")
+            page.say("Stopped; what was learned is saved.")
         else:
             show_result(page, training)
-        page.say("kept in {path}", path=training.path)
+        page.say("saved in {path}", path=training.path)
         show_weights(page, side, training)
 
 
@@ -278,7 +278,7 @@ def show_result(page: Page, training: Training) -> None:
 
 
 def show_weights(page: Page, side: Side, training: Training) -> None:
-    """Print what the fifth character looks at, before and after."""
+    """Print what the fifth character attends to, before and after."""
     shown = min(5, training.T)
     tokens = list(visible(training.text).replace(" ", "␣"))
     token = tokens[shown - 1]
@@ -294,11 +294,11 @@ def show_weights(page: Page, side: Side, training: Training) -> None:
             rows.append(table[shown - 1, :shown])
     page.console.print()
     page.say(
-        "What {token} looks at: with section 3's random query and key,\n"
+        "What {token} attends to: with section 3's random query and key,\n"
         "and in each head of each block, now that they are trained.",
         token=token,
     )
-    title = page.word("What {token} looks at", token=token)
+    title = page.word("What {token} attends to", token=token)
     drawn = HeatMap(title, np.stack(rows), labels, tokens[:shown])
     page.heat_map("train-looks", drawn)
     if page.plot is None:

@@ -58,12 +58,12 @@ def test_the_poem_is_learned_and_kept(impl: str, capsys: Capture) -> None:
     out = train(capsys, "--impl", impl)
     assert "after 床前明月 it says 光疑是地上霜舉頭望明月低頭思故鄉." in out
     assert "step     1   loss" in out
-    assert "kept in poem.npz" in out
+    assert "saved in poem.npz" in out
     assert "random            0.02   0.14   0.02   0.09   0.73" in out
     assert out.count("block 2, head") == 4
     assert [*Path().iterdir()] == [Path("poem.npz")]
     again = train(capsys, "--impl", impl)
-    assert "Goes on from step 8, kept in poem.npz." in again
+    assert "Resumes from step 8, saved in poem.npz." in again
     # One version goes on from what the other has learned.
     other = {"numpy": "torch", "torch": "numpy"}[impl]
     more = train(capsys, "--impl", other, "--steps", "2")
@@ -78,7 +78,7 @@ def test_a_run_repeats_to_the_bit(impl: str, capsys: Capture) -> None:
     train(capsys, *named, "again.npz", "--steps", "6")
     train(capsys, *named, "parts.npz", "--steps", "2")
     out = train(capsys, *named, "parts.npz", "--steps", "4")
-    assert "Goes on from step 2" in out
+    assert "Resumes from step 2" in out
     train(capsys, *named, "seed.npz", "--steps", "6", "--seed", "1")
     whole = held("whole.npz")
     assert same(whole, held("again.npz"))
@@ -108,7 +108,7 @@ def test_what_would_move_a_terminal_is_shown_as_a_sign(
     assert "after �[31 it says m月�⇥光�⏎地�上�⏎\u3000霜." in out
     for picture in Path("plots").iterdir():
         ElementTree.parse(picture)
-    title = "What m looks at"
+    title = "What m attends to"
     root = ElementTree.parse("plots/train-looks.svg").getroot()
     words = "".join(root.itertext())
     assert title in words, words
@@ -214,7 +214,7 @@ def test_another_file_is_never_written_over(capsys: Capture) -> None:
     names = ("pickled.npz", "text.npz", "cut.npz", "empty.npz", "other.npz")
     for name in (*names, *changes, "array.npy", "zip.npz", "missing.npz"):
         before = Path(name).read_bytes()
-        message = f"--checkpoint {name} is not a whole file of this command's"
+        message = f"--checkpoint {name} is not a whole checkpoint"
         assert refused("--checkpoint", name).startswith(message), name
         assert Path(name).read_bytes() == before
     assert not Path("exploded").exists()
@@ -233,7 +233,7 @@ def test_another_file_is_never_written_over(capsys: Capture) -> None:
     )
     Path("folder.npz").mkdir()
     assert refused("--checkpoint", "folder.npz").startswith(
-        "--checkpoint folder.npz is not a whole file"
+        "--checkpoint folder.npz is not a whole checkpoint"
     )
 
 
@@ -347,7 +347,7 @@ def test_a_name_cannot_move_the_terminal(capsys: Capture) -> None:
     name = "\x1b[31mred\n.txt"
     Path(name).write_text("床前明月光", encoding="utf-8")
     out = train(capsys, "--text", name, "--steps", "1")
-    assert "kept in �[31mred⏎.txt.npz" in out
+    assert "saved in �[31mred⏎.txt.npz" in out
     assert "\x1b" not in out
 
 
@@ -379,8 +379,8 @@ def test_ctrl_c_keeps_what_was_learned(again: str) -> None:
                     time.sleep(0.001)
         status = program.wait()
     assert status == 0, rest
-    assert "Stopped; what was learned is kept." in rest
-    assert "kept in text.txt.npz" in rest
+    assert "Stopped; what was learned is saved." in rest
+    assert "saved in text.txt.npz" in rest
     assert int(held("text.txt.npz")["count"]) >= 8
 
 
