@@ -1,4 +1,4 @@
-"""The file that keeps what a training has learned, without pickle."""
+"""The checkpoint of a training, a file without pickle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = "attention, written twice: training 1"
 
 
 def owner(text: str, seed: int) -> NDArray[np.str_]:
-    """Return whose a checkpoint is: a text's and a seed's."""
+    """Return the text and the seed to which a checkpoint belongs."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     return np.asarray(f"{FORMAT} {digest} {seed}")
 
@@ -99,7 +99,7 @@ def arrays(content: bytes) -> Numbers:
 
 
 def broken(path: Path) -> RefusalError:
-    """Return the refusal of what is no checkpoint."""
+    """Return the error for a file that is no checkpoint."""
     return RefusalError(
         "--checkpoint {path} is not a whole checkpoint of this command; "
         "give another file, or move it away",

@@ -1,4 +1,4 @@
-"""Where the program prints: words, tables and heat maps."""
+"""The output of the program: words, tables and heat maps."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Page:
 
 
 def cannot_plot(path: Path, error: OSError) -> RefusalError:
-    """Return the refusal of a place where no picture can be written."""
+    """Return the error for a path where no picture can be written."""
     return RefusalError(
         "--plot cannot write to {path}: {reason}",
         path=path,

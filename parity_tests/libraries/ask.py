@@ -93,14 +93,14 @@ def card(module: ModuleType, advance: Any) -> Card:
 
 
 def cell(answered: Found) -> Cell:
-    """Return what a probe says; a process that ended says that."""
+    """Return the cell of a probe, also if its process ended."""
     return (
         Cell(answered.why, WRONG) if answered.why else Cell(*answered.answer)
     )
 
 
 def result(answered: Found) -> Result:
-    """Return what came of a case."""
+    """Return the result of a case."""
     return (
         Result(WRONG, answered.why)
         if answered.why
@@ -146,7 +146,7 @@ def styled(entry: Cell) -> str:
 
 
 def as_json(cards: Iterable[Card]) -> list[dict[str, Any]]:
-    """Return everything that was found."""
+    """Return all results as JSON."""
     return [
         {
             "library": each.name,

@@ -1,4 +1,4 @@
-"""The card of one library: what its probes said, and its cases."""
+"""The card of one library: the results of its probes and cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .probes import CONTRACT, LACKS
 
 
 class Card(NamedTuple):
-    """One library: what its probes said, and its cases."""
+    """One library: the results of its probes and of its cases."""
 
     name: str
     version: str
@@ -20,11 +20,11 @@ class Card(NamedTuple):
     results: dict[str, Result]
 
     def count(self, kind: str) -> int:
-        """Return how many cases came out one way."""
+        """Return how many cases have a result of one kind."""
         return sum(result.kind == kind for result in self.results.values())
 
     def of_dtype(self, dtype: str) -> Cell:
-        """Return what became of the plain case of a dtype."""
+        """Return the result of the plain case of a dtype."""
         result = self.results[f"{dtype} plain"]
         if result.kind == CONTRACT:
             return Cell(N_("right"), CONTRACT)

@@ -1,4 +1,4 @@
-"""What a library makes of a probe, and of the contract's cases."""
+"""The results of a library for a probe and for the contract's cases."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ ROUNDED = bounds.gamma(4, "float16")
 
 
 class Cell(NamedTuple):
-    """What one library does with one probe, and what it is."""
+    """The result of one library for one probe, and its kind."""
 
     says: str
     kind: str
 
 
 def probed(library: Any, probe: Probe) -> Cell:
-    """Return what a library does with a probe."""
+    """Return the result of a library for a probe."""
     try:
         with quiet():
             output = np.asarray(library.attention(probe.asked))
@@ -72,7 +72,7 @@ def probed(library: Any, probe: Probe) -> Cell:
 
 
 class Result(NamedTuple):
-    """What a library makes of a case, and how near it comes."""
+    """The result of a library for a case, and its error."""
 
     kind: str
     says: str = ""
@@ -80,9 +80,10 @@ class Result(NamedTuple):
 
 
 def tried(library: Any, case: Case) -> Result:
-    """Return what a library makes of one of the contract's cases.
+    """Return the result of a library for one of the contract's cases.
 
-    Some want values as wide as keys: what they refuse is made so.
+    Some libraries need values of the same dimension as keys; a case that
+    they refuse is tried again with such values.
     """
     result = tried_as_it_is(library, case)
     if result.kind == REFUSED and case.value[-1] != case.query[-1]:
@@ -92,7 +93,7 @@ def tried(library: Any, case: Case) -> Result:
 
 
 def tried_as_it_is(library: Any, case: Case) -> Result:
-    """Return what a library makes of a case."""
+    """Return the result of a library for a case."""
     inputs = build(case)
     try:
         asked = asked_of(inputs, case)
@@ -184,7 +185,7 @@ def convention(
 
 
 def other_masks(inputs: Inputs) -> Iterator[tuple[str, Array]]:
-    """Yield what other conventions make of mask and causal, by name."""
+    """Yield mask and causal as other conventions combine them, by name."""
     mask, shape = inputs.options.attn_mask, (inputs.L, inputs.S)
     if mask is not None and mask.shape[-1:] == (1,) and inputs.S > 1:
         # As ONNX has it: what the mask is too short for is forbidden.
@@ -198,7 +199,7 @@ def other_masks(inputs: Inputs) -> Iterator[tuple[str, Array]]:
 
 
 def forbidding(mask: Array | None, allowed: Array) -> Array:
-    """Return a mask that forbids what is not allowed too."""
+    """Return a mask that also hides the keys that are not allowed."""
     if mask is None:
         return allowed
     if mask.dtype == bool:
@@ -219,7 +220,7 @@ def masked_by(inputs: Inputs, mask: Array) -> tuple[Array, Array]:
 
 
 def start(name: str) -> tuple[str, Any]:
-    """Return a library's version, and what answers for it."""
+    """Return a library's version, and the function that answers for it."""
     # What they log, they raise or return as well.
     logging.disable()
     library = importlib.import_module(f"{adapters.__name__}.{name}")

@@ -1,7 +1,7 @@
 """The convention card: calls whose results tell conventions apart.
 
-Each of a probe's readings is a result that is known in closed form. A
-difference of convention is not an error, and is told apart from one.
+Each reading of a probe is a result that is known in closed form. So another
+convention can be told from a mistake.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def rows(*numbers: list[float]) -> Array:
 
 
 def flat(L: int, *values: float, **more: Any) -> Asked:
-    """Return L queries of 0: what comes out are the weights' means."""
+    """Return L queries of 0: the output is the mean of visible values."""
     value = column(*values)
     return Asked(column(*[0] * L), 0 * value, value, **more)
 

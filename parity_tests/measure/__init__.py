@@ -1,1 +1,1 @@
-"""What is measured: accuracy, time, memory."""
+"""Measurements: accuracy, time, memory."""

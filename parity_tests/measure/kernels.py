@@ -27,7 +27,7 @@ Run = Callable[[], Any]
 
 
 class Inputs(NamedTuple):
-    """What is given, and what comes back to the output."""
+    """Query, key, value, and the gradient of the output."""
 
     query: NDArray[Any]
     key: NDArray[Any]
@@ -37,7 +37,7 @@ class Inputs(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """A name, and how its function is made: there, and there and back."""
+    """A name, and its functions: forward, and forward and backward."""
 
     name: str
     there: Callable[[Inputs], Run]
@@ -187,7 +187,7 @@ def kernels() -> list[Kernel]:
 
 
 def draw(T: int, causal: bool, H: int = 8, D: int = 64) -> Inputs:
-    """Draw query, key, value and what comes back."""
+    """Draw query, key, value and the upstream gradient."""
     rng = np.random.default_rng(T)
     query, key, value, d_output = rng.standard_normal(
         (4, 1, H, T, D), dtype=np.float32

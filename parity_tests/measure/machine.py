@@ -16,7 +16,7 @@ from attention_twice.words import translated
 
 
 class Machine(NamedTuple):
-    """What bears on the numbers: no name of a host, and no path."""
+    """What the numbers depend on, without names of hosts or paths."""
 
     cpu: str
     architecture: str

@@ -1,8 +1,8 @@
-"""Curves against T for the book, to be read on white and on dark ground.
+"""Curves against T for the book, readable on white and on dark pages.
 
-A picture in a page does not learn which of the two it stands on: nothing is
-painted behind it, and its colours lie half way between. Words in it are
-names and units, the same in every language.
+A picture does not know the colour of its page: it has no background, and
+its colours are readable on both. Its words are names and units, the same in
+every language.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A ring of processes: is it right, what does it send, what does it hold?
+"""A ring of processes: its errors, the bytes it sends, and its memory.
 
     torchrun --nproc-per-node 4 -m parity_tests ring
 
-Every rank draws its own stretch of a sequence, goes there and back, and
-counts; rank 0 puts all together and compares with attention in one piece.
+Every rank draws its stretch of a sequence, runs forward and backward, and
+counts. Rank 0 compares the results with attention in one piece.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Counted(NamedTuple):
 
 
 def ring_report(length: int, causal: bool, backend: str) -> int:
-    """Run one rank; on rank 0 print the table. 0 if all is as it must be."""
+    """Run one rank; on rank 0 print the table; return 0 if all is right."""
     if "RANK" not in os.environ:
         print(
             "ring: it runs under torchrun: "
@@ -65,7 +65,7 @@ def ring_report(length: int, causal: bool, backend: str) -> int:
 
 
 def compared(ring: Ring, length: int, causal: bool) -> int:
-    """Go there and back, count, and compare with one piece."""
+    """Run forward and backward, count, and compare with one piece."""
     # Once in small: what a library keeps from its first call is not ours.
     small, d_small = drawn(ring, 1)
     ring_attention(ring, small).output.backward(d_small)  # type: ignore[no-untyped-call]  # as torch has it
@@ -86,7 +86,7 @@ def compared(ring: Ring, length: int, causal: bool) -> int:
 
 
 def drawn(ring: Ring, L: int) -> tuple[Shard, torch.Tensor]:
-    """Draw a rank's stretch of L positions, and what comes back to it."""
+    """Draw a rank's stretch of L positions, and its upstream gradient."""
     source = torch.Generator().manual_seed(ring.rank)
     shape = (1, HEADS, L, WIDTH)
     query, key, value, d = (
@@ -99,8 +99,8 @@ def drawn(ring: Ring, L: int) -> tuple[Shard, torch.Tensor]:
 def furthest(everything: list[Any], causal: bool) -> float:
     """Return the largest difference from one piece, in shares of a bound.
 
-    Any sum here has at most 2 T terms and any power one more rounding: γ of
-    so many, times the largest number of the result, bounds the difference.
+    A sum here has at most 2 T terms, and an exponential one more rounding:
+    γ of so many, times the largest number of the result, is the bound.
     """
     _, shards, outputs, gradients, upstream = zip(*everything, strict=True)
     leaves = [

@@ -1,8 +1,8 @@
-"""What a step costs: both versions in turn, in one process.
+"""The time of a training step: both versions in turn, in one process.
 
-Times are of this machine and this minute; what is compared is their ratio.
-The versions take turns, so that whatever else the machine does strikes both
-alike, and of each the median is taken.
+Times belong to this machine and this minute, so only their ratio is compared.
+The versions take turns, so that other work of the machine slows both down
+alike. Each time is a median.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WARM = 5
 
 
 class Task(NamedTuple):
-    """What a step is taken on."""
+    """The model and the batch of a step."""
 
     name: str
     model: str

@@ -29,7 +29,7 @@ MOST = 20
 
 
 class Ready(NamedTuple):
-    """What a port says when it is imported: which checks are for it."""
+    """The answer of a port when it is imported: its checks."""
 
     asked: tuple[int, ...]
     dtypes: tuple[str, ...]
@@ -59,7 +59,7 @@ def outcome_of(port: Port, number: int, answered: Found) -> Outcome:
 
 
 class Verdict(NamedTuple):
-    """What came of a port, and which expected failures did not come."""
+    """The results of a port, and the expected failures that passed."""
 
     outcomes: list[Outcome]
     expected: list[Expected]

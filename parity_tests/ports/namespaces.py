@@ -2,8 +2,8 @@
 
 `numpy_impl` keeps to the functions of the Python array API standard and
 assigns into no array, so that another library with these functions can
-stand in NumPy's place. What is changed is the text that is compiled, not a
-file: of every module the import, and of `arrays` the way in and out.
+replace NumPy. No file is changed, only the text that is compiled: the import
+in every module, and in `arrays` the conversion from and to NumPy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from_numpy, to_numpy, is_array, uniform = entrance(np)
 
 
 def in_namespace(package: ModuleType, namespace: str) -> ModuleType:
-    """Return a package with another library in the place of NumPy.
+    """Return a package with another library in place of NumPy.
 
     ImportError says that there is no such library.
     """
@@ -98,7 +98,7 @@ class Loader(SourceFileLoader):
 
 
 def replaced(module: str, text: str | None, namespace: str) -> str:
-    """Return the text of a module with a library in the place of NumPy."""
+    """Return the text of a module with a library in place of NumPy."""
     text = text or ""
     if module in NOT_PORTABLE:
         return text

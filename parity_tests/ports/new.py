@@ -1,7 +1,7 @@
 """`new NAME`: a package to start a port from, written after numpy_impl.
 
-Every module is there with its signatures and docstrings, and everything it
-says raises NotImplementedError; constants and records are kept.
+It has every module with its signatures and docstrings. Every function raises
+NotImplementedError; constants and records are kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .namespaces import IMPORT, NOT_THERE, source
 
 
 class Library(NamedTuple):
-    """What stands in NumPy's place, and how arrays come in and out."""
+    """A library in place of NumPy, and the conversion of its arrays."""
 
     line: str
     array: str
@@ -117,7 +117,7 @@ def modules() -> list[str]:
 
 
 def skeleton(module: str, library: str) -> str:
-    """Return the text of a module with nothing in it but what it promises."""
+    """Return the text of a module without its bodies."""
     text = source(numpy_impl, module).read_text(encoding="utf-8")
     if module == "__init__":
         start = f'"""Attention in {library}, one module a concept."""'
@@ -160,7 +160,7 @@ def emptied(text: str, module: str) -> str:
 
 
 def with_entrance(text: str, known: Library) -> str:
-    """Return the module `arrays` with the ways in and out of a library."""
+    """Return the module `arrays` with the conversions of a library."""
     text = filled(text, "from_numpy", known.from_numpy)
     text = filled(text, "to_numpy", known.to_numpy)
     if known.array != "Any":

@@ -1,7 +1,7 @@
 """A port: a package with the modules and names of numpy_impl, by name or path.
 
-What it says of itself stands in its module `arrays`, and which failures it
-expects in a file of its own; both are read here.
+Its declarations are in its module `arrays`, and its expected failures in a
+file; both are read here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXPECTED = "expected_failures.toml"
 
 
 class Port(NamedTuple):
-    """A package, by name or path, and what takes the place of NumPy."""
+    """A package, by name or path, and the library in place of NumPy."""
 
     package: str
     namespace: str | None = None
@@ -126,7 +126,7 @@ def from_folder(folder: Path) -> ModuleType:
 
 
 def dtypes_of(version: Version, declared: Any) -> tuple[str, ...]:
-    """Return the dtypes that a port says it has, or that come through it."""
+    """Return the dtypes that a port declares, or else those it preserves."""
     if declared is None:
         return tuple(d for d in ALL_DTYPES if version.carries(d))
     unknown = [d for d in declared if d not in ALL_DTYPES]
@@ -146,7 +146,7 @@ def dtypes_of(version: Version, declared: Any) -> tuple[str, ...]:
 
 
 def computation_of(version: Version) -> Computation:
-    """Return what a port says of how it computes."""
+    """Return how a port declares that it computes."""
     return Computation(half_is_computed_in(version), has_subnormals(version))
 
 
@@ -166,7 +166,7 @@ def half_is_computed_in(version: Version) -> str | None:
 def has_subnormals(version: Version) -> bool:
     """Return whether a library keeps numbers below the smallest normal one.
 
-    It says so in SUBNORMALS, or a product with 1 shows it.
+    A port declares SUBNORMALS, or else a product with 1 shows it.
     """
     declared = version.declared("SUBNORMALS", None)
     if declared is None:

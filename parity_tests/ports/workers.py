@@ -1,8 +1,7 @@
-"""Foreign code in a process of its own, which may hang, crash or be slow.
+"""Foreign code, which may hang or crash, in a process of its own.
 
 A process answers one question after another until it dies or takes too
-long; then that question has no answer, and a new process goes on with the
-next.
+long. Then this question has no answer, and a new process takes the next.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Found(NamedTuple):
 
 
 def serve(connection: Connection, start: Start, given: Any) -> None:
-    """Say what `start` makes, then answer until there is no question."""
+    """Send the result of `start`, then answer questions until the last."""
     try:
         said, answer = start(given)
     except WorkerError as error:
@@ -79,7 +78,7 @@ class Worker:
             raise WorkerError(cannot + why if ended else why)
 
     def _answer(self, limit: float) -> Found:
-        """Return what the process sends, or why there is nothing."""
+        """Return what the process sends, or why it sent nothing."""
         try:
             if self._own.poll(limit):
                 answer: Found = self._own.recv()
@@ -122,7 +121,7 @@ class Worker:
 def answers(
     first: Worker, questions: Sequence[Any], another: Callable[[], Worker]
 ) -> Iterator[tuple[Any, Found]]:
-    """Yield each question with what was found, from a process a core."""
+    """Yield each question with its answer, from a process for each core."""
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     for question in questions:
         waiting.put(question)

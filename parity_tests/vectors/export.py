@@ -6,10 +6,10 @@
                    inputs, and for each result the least and greatest value
                    that is right: `output.least`, `output.greatest`
 
-Masks are U8, 0 or 1, as not every library reads BOOL. What is expected to be
-NaN is NaN in both, and so is an infinity. The same bytes come out of every
-run: bounds are rounded outwards to a few digits, further than the products
-of two machines lie apart.
+Masks are U8, 0 or 1, as not every library reads BOOL. Where NaN is expected,
+both values are NaN, and likewise for an infinity. Every run writes the same
+bytes: bounds are rounded outwards to a few digits, by more than the results
+of two machines differ.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def results(case: Case) -> dict[str, tuple[Array, Array]]:
 
 
 def interval(nearest: Array, missing: Array, error: Any) -> Any:
-    """Return what lies `error` below and above, rounded outwards."""
+    """Return the values minus and plus `error`, rounded outwards."""
     error = np.broadcast_to(upwards(error), nearest.shape)
     known = np.isfinite(nearest)
     shift = np.where(known, missing, 0.0)

@@ -2,8 +2,8 @@
 
 OUTPUTS holds a file ID.safetensors for each case that the program can do,
 with the tensor `output`, and any other result under its name in the index.
-Nothing here is executed or unpickled, no path comes from a file, and a file
-that is not what it should be costs its own case only.
+Nothing is executed or unpickled, no path is taken from a file, and a broken
+file costs only its own case.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class VectorError(Exception):
 
 
 class Grade(NamedTuple):
-    """What came of a case: "passed", "failed" or "not there yet"."""
+    """The grade of a case: "passed", "failed" or "not there yet"."""
 
     case: str
     dtype: str

@@ -11,8 +11,8 @@
     ```{live} query                 one that moves
     ```{drawing} architecture       a drawing of docs/plots
 
-All of it is made when the book is built; what has gone, or stands on one
-side only, ends the build.
+Everything is made when the book is built. The build fails if a function is
+missing, or is on one side only.
 """
 
 from __future__ import annotations

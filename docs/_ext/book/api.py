@@ -1,10 +1,10 @@
-"""The API as a page, from what the two packages say of themselves.
+"""The API as a page, from the docstrings of the two packages.
 
     ```{api}          every module, in the reading order of the README
     ```{commands} suite     a command line, from its own parser
 
-A docstring is read as Markdown, which it is but for its `Args` and `Raises`.
-What both sides have alike is there once, and answers to both names.
+A docstring is read as Markdown, except its `Args` and `Raises`. What both
+sides share is listed once, under both names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What was run for a page is kept, and not run again for the same code.
+"""A cache of what programs print for a page, as long as no code changes.
 
-A page is built in two languages, and most of what it runs prints the same
-in both. What is kept belongs to one state of the project's code: when a
-file of it changes, all of it is run anew.
+A page is built in two languages, and most programs print the same in both.
+The cache belongs to one state of the project's code: when a file changes,
+everything is run again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def files() -> list[str]:
 
 
 def depend_on_code(env: BuildEnvironment) -> None:
-    """Let the page being read be read again when the code changes."""
+    """Make Sphinx read the current page again when the code changes."""
     for path in files():
         env.note_dependency(path)
 

@@ -1,7 +1,7 @@
 """The script of the live figures, on the pages that have one.
 
-`docs/live/` has it as two modules. A page that is opened as a file may not
-load a module, so the two become one classic script.
+`docs/live/` has two modules. A page that is opened as a file cannot load
+modules, so they are joined into one classic script.
 """
 
 from __future__ import annotations

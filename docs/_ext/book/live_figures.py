@@ -1,8 +1,7 @@
 """The pictures of the live figures, as they stand without a script.
 
-Their numbers are numpy_impl's, their looks those of `templates/live/`;
-`live/figures.mjs` moves them, and puts them to work by enabling their
-fieldsets.
+Their numbers are computed by numpy_impl, their HTML is in `templates/live/`.
+`live/figures.mjs` moves them, and enables their fieldsets.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ TILE = 2
 
 
 class Step(NamedTuple):
-    """What a row has when a tile has been added, and how it came to it."""
+    """The sums of a row after a tile, and its exponentials and factor."""
 
     columns: slice
     exponentials: list[float]
@@ -150,7 +149,7 @@ def steps(size: int) -> list[Step]:
 
 
 def tiles(tag: str) -> str:
-    """Return a row of scores, and what it has gathered after each tile."""
+    """Return a row of scores, and its sums after each tile."""
     done = steps(TILE)
     whole = softmax.softmax(np.asarray(SCORES)) @ np.asarray(VALUES)
     finite = [score if math.isfinite(score) else None for score in SCORES]
@@ -174,7 +173,7 @@ def keys_of(step: Step) -> str:
 
 
 def sums_of(step: Step) -> list[str]:
-    """Return what a row has gathered: m, the factor, l, o and o / l."""
+    """Return the sums of a row: m, the factor, l, o and o / l."""
     numbers = [
         step.factor,
         *step.running.row_sum,

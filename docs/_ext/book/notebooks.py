@@ -1,9 +1,8 @@
 """Each page of the lesson as a notebook, to run and to change.
 
-A page's text becomes cells of text, and its directives cells of code: both
-sides of a function printed from the real files, what running it prints, a
-fault tried. Plain Python, without a magic of the notebook's own, so that a
-test can run it without one.
+A page's text becomes cells of text, and its directives become cells of code:
+both sides of a function, a program to run, a fault to try. The cells are
+plain Python without notebook magic, so that a test can run them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Search that finds Chinese: pairs of characters are words.
 
-Chinese has no spaces. A text is cut into all its pairs of neighbours, and
-so is what is searched for: whoever looks for 遮罩 finds 因果遮罩.
+Chinese has no spaces. Text and query are cut into all pairs of neighbouring
+characters: a search for 遮罩 finds 因果遮罩.
 """
 
 from __future__ import annotations

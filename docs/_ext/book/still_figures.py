@@ -150,7 +150,7 @@ def kinds(figure: Figure) -> None:
 
 
 def dropped(figure: Figure) -> None:
-    """Weights, and what dropout leaves of them."""
+    """Weights, before and after dropout."""
     figure.set_size_inches(6.6, 3.1)
     weights = looked_back().weights
     dropout_mask = (np.arange(25).reshape(5, 5) * 7) % 4 > 0
@@ -211,7 +211,7 @@ def one_head(figure: Figure) -> None:
 
 
 def table_sizes(figure: Figure) -> None:
-    """The bytes of a table of scores, and of its inputs."""
+    """The bytes of a score matrix, and of the values."""
     axes = figure.subplots()
     T = 2.0 ** np.arange(8, 18)
     axes.loglog(T, 4 * T * T, color=ORANGE, base=2, label=N_("scores, 4 T²"))
@@ -304,7 +304,7 @@ def two_parts(figure: Figure) -> None:
 
 
 def sight(figure: Figure) -> None:
-    """Which tiles of a causal table are computed, and which with a mask."""
+    """Which causal tiles are computed, and which with a mask."""
     figure.set_size_inches(3.6, 3.2)
     seen = masks.causal_mask(12, 12)
     tiled = np.asarray(
@@ -418,7 +418,7 @@ class Valley:
 
 
 def descent(figure: Figure) -> None:
-    """The way down a narrow valley: along the slope, and Adam's."""
+    """The path down a narrow valley, of gradient descent and of Adam."""
     figure.set_size_inches(6.4, 2.6)
     axes = figure.subplots()
     x, y = np.meshgrid(np.linspace(-4.5, 1, 80), np.linspace(-0.7, 0.7, 60))

@@ -1,7 +1,7 @@
 """The terms of the field, in the book's index where a page teaches them.
 
-`docs/terms.toml` lists them. The first bold place on its page that has the
-term is where index and search lead; a search that names it finds it first.
+`docs/terms.toml` lists them. Index and search lead to the first bold text on
+its page that contains the term; a search for a term finds it first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The attention function that each library ships, called one way.
+"""The attention functions of libraries, all called in the same way.
 
-A module an adapter: `NAME`, the packages that it `NEEDS`, the `LAYOUT` that
-the library wants, and `attention`, which takes what is `Asked` in NumPy
-arrays and returns a NumPy array, or raises `Lacks` for what the library has
-no argument for. Nothing is mended: a mask is handed over as it is.
+Each module is an adapter: `NAME`, the packages that it `NEEDS`, the `LAYOUT`
+of the library's arrays, and `attention`. This takes an `Asked` record of NumPy
+arrays and returns a NumPy array, or raises `Lacks` if the library has no such
+argument. Nothing is adjusted: a mask is passed on as it is.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def without(asked: Asked, *names: str) -> None:
 
 
 def installed() -> list[ModuleType]:
-    """Return the adapters whose libraries are here."""
+    """Return the adapters whose libraries are installed."""
     modules = []
     for name in MODULES:
         module = importlib.import_module(f"{__name__}.{name}")

@@ -15,7 +15,7 @@ LAYOUT = "B, H, T, D"
 
 
 def session(feed: dict[str, NDArray[Any]], options: dict[str, Any]) -> Any:
-    """Return what runs a model of these inputs."""
+    """Return the session that runs a model of these inputs."""
     runtime: Any = importlib.import_module("onnxruntime")
     runtime.set_default_logger_severity(4)
     made = model(feed, options).SerializeToString()

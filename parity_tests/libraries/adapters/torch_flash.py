@@ -13,5 +13,5 @@ NAME, NEEDS, LAYOUT = "torch SDPA, fused", ("torch",), "B, H, T, D"
 
 
 def attention(asked: Asked) -> NDArray[Any]:
-    """Return the output; the kernel says itself what it does not take."""
+    """Return the output; the kernel refuses what it does not support."""
     return torch_math.attention(asked, SDPBackend.FLASH_ATTENTION)

@@ -58,7 +58,7 @@ def shown(cell: Cell, name: str) -> str:
 
 
 def brief(ratio: float) -> str:
-    """Return a ratio; 0 is exact, and beside 0 others are beyond measure."""
+    """Return a ratio; 0 is exact, and there is no ratio to 0."""
     if ratio == 0:
         return "0"
     return f"{ratio:.2f}" if ratio < 1000 else "∞"

@@ -53,6 +53,6 @@ def as_json(errors: Errors) -> dict[str, Any]:
 
 
 def from_json(content: dict[str, Any]) -> Errors:
-    """Return what `as_json` has made of it."""
+    """Return the record from the result of `as_json`."""
     cells = [Cell(**cell) for cell in content["cells"]]
     return Errors(Machine(**content["machine"]), cells)

@@ -1,10 +1,10 @@
-"""How accurate: the error of each version, and of torch's own function.
+"""Accuracy: the error of each version, and of torch's function.
 
 The reference is the definition in NumPy's long double, which on x86-64 has
 11 bits more than float64; `test_report.py` compares it with the scalar
 loops. The error of a row of the output is the largest of its elements, in
-units of u · max|value|, u being the unit roundoff of the dtype: one is the
-most that rounding the exact output once would cost a value of that size.
+units of u · max|value|, where u is the unit roundoff of the dtype. Rounding
+the exact output once costs at most one such unit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WIDE = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
 
 
 def draw(dtype: str, T: int, spread: float) -> list[NDArray[Any]]:
-    """Draw query, key, value whose scaled scores have a deviation."""
+    """Draw query, key, value, by the standard deviation of their scores."""
     rng = np.random.default_rng([T, int(spread), DTYPES.index(dtype)])
     query = spread * rng.standard_normal((1, HEADS, ROWS, WIDTH))
     key = rng.standard_normal((1, HEADS, T, WIDTH))
@@ -76,14 +76,14 @@ def on_numpy(version: Version, path: str) -> Callable[..., NDArray[Any]]:
 
 
 def sdpa(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return what torch's own function gives, by its default backend."""
+    """Return the output of torch's function, on its default backend."""
     tensors = (TORCH.array(a, dtype) for a in arrays)
     output: NDArray[Any] = TORCH.numpy(scaled_dot_product_attention(*tensors))
     return output
 
 
 def by_proof(dtype: str, *arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return what fast gives where it always tries to prove."""
+    """Return the output of fast, made to try its proof at any size."""
     with settings(NUMPY, "fast", WORTH=0):
         return on_numpy(NUMPY, f"fast.{TILED}")(dtype, *arrays)
 

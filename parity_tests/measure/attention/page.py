@@ -126,7 +126,7 @@ def memory_rows(costs: Costs, word: str) -> list[list[str]]:
 def draw_costs(path: Path, costs: Costs) -> None:
     """Write time and memory against T as SVG; forward, not causal.
 
-    Less than a MiB is drawn as one: a logarithm has no place for none.
+    Less than a MiB is drawn as one, since 0 has no logarithm.
     """
     mode = Mode(causal=False, back=False)
     panels = {

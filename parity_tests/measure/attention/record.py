@@ -15,7 +15,7 @@ HEADS, WIDTH, FLOAT = 8, 64, 4
 
 
 class Mode(NamedTuple):
-    """Causal or not, there or there and back."""
+    """Causal or not, forward or forward and backward."""
 
     causal: bool
     back: bool
@@ -141,7 +141,7 @@ def as_json(costs: Costs) -> dict[str, Any]:
 
 
 def from_json(content: dict[str, Any]) -> Costs:
-    """Return what `as_json` has made of it."""
+    """Return the record from the result of `as_json`."""
     modes = {str(mode): mode for mode in MODES}
     return Costs(
         Machine(**content["machine"]),

@@ -1,10 +1,9 @@
 """What attention costs: time and memory against T, beside SDPA.
 
-Times are medians of runs in turn: every kernel has a few runs in a row, of
-which the first warm it up, and then the next has its turn. What another
-library's threads still do when they have nothing to do would else be
-counted to the one that comes after. What takes long needs fewer. Memory is
-that of a process which runs one kernel once, beyond its inputs and output.
+Times are medians. The kernels take turns, each with a few runs in a row, of
+which the first warm it up. Otherwise the spinning threads of one library
+would be charged to the next. Slow kernels get fewer runs. Memory is that of a
+process which runs one kernel once, beyond its inputs and output.
 """
 
 from __future__ import annotations
@@ -200,7 +199,7 @@ def measure_memory(
 
 
 def weigh(name: str, T: int) -> float | None:
-    """Return how far a kernel makes the memory of this process rise."""
+    """Return by how much a kernel raises the memory of this process."""
     kernel = next(kernel for kernel in kernels() if kernel.name == name)
     kernel.there(draw(128, False, HEADS, WIDTH))()
     run = kernel.there(draw(T, False, HEADS, WIDTH))

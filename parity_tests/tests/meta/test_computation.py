@@ -43,7 +43,7 @@ def test_a_check_runs_with_the_bounds_of_its_version() -> None:
     seen: list[float] = []
 
     def look(trial: Trial) -> None:
-        """Note the smallest number that a bound allows for."""
+        """Record the smallest number that a bound allows for."""
         seen.append(format_of("float32").smallest)
 
     check_case = CheckCase(Check("look", "sdpa", "law", look, ()), None)

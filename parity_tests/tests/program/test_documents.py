@@ -1,4 +1,4 @@
-"""CONTRIBUTING and its neighbours name what there is."""
+"""The documents name files and commands that exist."""
 
 from __future__ import annotations
 

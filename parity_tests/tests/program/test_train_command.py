@@ -168,7 +168,7 @@ def refused(*arguments: str) -> str:
 
 
 class Bomb:
-    """What would run if a checkpoint were unpickled."""
+    """An object that would run code if a checkpoint were unpickled."""
 
     def __reduce__(self) -> Any:
         """Make the file that shows it."""

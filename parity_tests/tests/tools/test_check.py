@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Return what copies numpy_impl, some of its modules with another end."""
+    """Return a function that copies numpy_impl and adds lines to modules."""
 
     def made(name: str = "my_impl", **ends: str) -> Path:
         folder = tmp_path / name

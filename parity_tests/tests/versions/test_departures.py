@@ -1,7 +1,7 @@
 """Where torch's own function departs from the contract: facts by version.
 
-Each of these was seen with torch 2.13 on x86-64. They are no judgement of a
-version here, and what another torch does is reported, not failed: a
+Each was seen with torch 2.13 on x86-64. They do not judge the versions here.
+If another torch behaves differently, this is reported and is no failure: a
 departure that is gone is good news.
 """
 

@@ -31,7 +31,7 @@ def draw(*shape: int) -> Any:
 
 
 def attend(*_: Any) -> Any:
-    """Return the output for the same inputs, whoever calls."""
+    """Return the output for fixed inputs."""
     return fast.flash_attention(*draw(*SHAPE)).output
 
 

@@ -132,7 +132,7 @@ def text_arrays() -> st.SearchStrategy[Any]:
 
 
 def call(version: Version, arguments: dict[str, Any]) -> Any:
-    """Return the shape that comes of a call, or the error."""
+    """Return the shape of a call's result, or the error."""
     converted = {name: convert(version, x) for name, x in arguments.items()}
     function = version.package.scaled_dot_product_attention
     try:

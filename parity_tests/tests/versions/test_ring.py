@@ -84,7 +84,7 @@ def ranks_of(
 
 
 def as_it_must_be(printed: str, ranks: int) -> bool:
-    """Return whether rank 0 prints a row a rank, and says so at last."""
+    """Return whether rank 0 prints a row for each rank, and a last line."""
     rows = [line for line in printed.splitlines() if line[:1] == "│"]
     last = printed.splitlines()[-1:]
     return last == ["as it must be"] and len(rows) == ranks
@@ -121,7 +121,7 @@ def test_torchrun_starts_them() -> None:
 
 
 class Mortal(Ring):
-    """A rank 1 that ends without a word when it should pass on."""
+    """A rank 1 that ends silently when it should pass on."""
 
     def __init__(self, when: int) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class Mortal(Ring):
 
 
 def there_and_back(when: int) -> int:
-    """Go there and back in a ring in which a rank dies; 7 if it is said."""
+    """Run a ring in which a rank dies; return 7 if the error says so."""
     dist.init_process_group("gloo", timeout=timedelta(seconds=60))
     torch.manual_seed(0)
     leaves = torch.randn(3, 2, 300, 8).unbind()

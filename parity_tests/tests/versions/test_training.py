@@ -1,4 +1,4 @@
-"""Training to the end: what is learned, and what cannot be."""
+"""Whole trainings: which tasks are learned, and which cannot be."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def learned(
     scale: float | None = None,
     tied: bool = False,
 ) -> float:
-    """Return what share of unseen pairs is right after training.
+    """Return the accuracy on unseen pairs after training.
 
-    Training ends at 99 %, or after so many steps.
+    Training ends at 99 %, or after a number of steps.
     """
     module: Any = side.training
     model = module.recall_model(0, scale)

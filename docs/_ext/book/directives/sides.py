@@ -1,6 +1,6 @@
-"""Code from the real files, pulled by its name: both sides of a function.
+"""Code from the real files, by name: both sides of a function.
 
-What has gone, or stands on one side only, ends the build.
+The build fails if a function is missing, or is on one side only.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def sides(path: str) -> str:
 
 
 def by_hand(path: str) -> str:
-    """Return as HTML what NumPy's side has and autograd does on the other."""
+    """Return as HTML a function that only NumPy's side has."""
     try:
         source(SIDES["PyTorch"], path)
     except BookError:
