@@ -5,13 +5,18 @@ If a fault passes, or if only one check catches it, the suite has a hole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ..checks import check_cases
 from ..suite.run import CheckCase, Outcome, applies, run
 from ..suite.versions import Version
 from .fault import Fault, copy_of, mutated
 
+ENOUGH = 2
+# The judge that asks whether the two versions agree.
+COMPARING = "each other"
 # What the whole of attention is made of: its checks see a fault in a part.
 PARTS = ("softmax", "masks", "attention", "dropout", "broadcasting")
 JUDGES = ("closed form", "each other", "definition", "law", "SDPA")
@@ -20,23 +25,43 @@ FAST = ("definition", "law", "SDPA", "closed form", "each other")
 
 
 def tried(fault: Fault, enough: int | None = None) -> list[Outcome]:
-    """Return the failures of a fault, or as many of them as are enough."""
-    failures: list[Outcome] = []
+    """Return the failures of a fault, or the first that are enough.
+
+    If all of these come from comparing the two versions, the first failure
+    of another judge follows.
+    """
     with copy_of(fault.side, **{fault.module: mutated(fault)}) as package:
-        for failure in failures_of(fault, Version(fault.side, package)):
-            failures.append(failure)
-            if len(failures) == enough:
-                break
+        version = Version(fault.side, package)
+        asked = (c for c in nearest_first(fault) if applies(c, version))
+        failures = [*islice(failing(asked, version), enough)]
+        if judges_of(failures).keys() == {COMPARING}:
+            others = (c for c in asked if c.check.judge != COMPARING)
+            failures += islice(failing(others, version), 1)
     return failures
 
 
-def failures_of(fault: Fault, version: Version) -> Iterator[Outcome]:
-    """Yield the failures of a version that has a fault."""
-    for check_case in nearest_first(fault):
-        if applies(check_case, version):
-            outcome = run(check_case, version)
-            if outcome.failure is not None:
-                yield outcome
+def failing(
+    check_cases: Iterator[CheckCase], version: Version
+) -> Iterator[Outcome]:
+    """Yield the outcomes of the checks on which a version fails."""
+    for check_case in check_cases:
+        outcome = run(check_case, version)
+        if outcome.failure is not None:
+            yield outcome
+
+
+def judges_of(failures: Sequence[Outcome]) -> Counter[str]:
+    """Return how often each judge caught a fault."""
+    return Counter(failure.check_case.check.judge for failure in failures)
+
+
+def is_caught(judges: Counter[str]) -> bool:
+    """Return whether a fault is caught twice, not by comparing alone.
+
+    Once could be an accident, and two versions by one author share their
+    mistakes.
+    """
+    return judges.total() >= ENOUGH and judges.keys() != {COMPARING}
 
 
 def nearest_first(fault: Fault) -> list[CheckCase]:

@@ -11,8 +11,7 @@ FAULTS = (
         before="    if enable_gqa and (H % G if G else H):\n",
         after="    if enable_gqa and False:\n",
         wrong=(
-            "A number of query heads that the key heads do not divide is "
-            "accepted."
+            "Query heads that are no multiple of the key heads are accepted."
         ),
     ),
     Fault(
@@ -53,7 +52,7 @@ FAULTS = (
         after="""\
     if query.dtype != key.dtype and query.dtype != value.dtype:
 """,
-        wrong="Query, key and value of different dtypes are accepted.",
+        wrong="One of query, key and value is accepted with another dtype.",
     ),
     Fault(
         name="a mask that widens the scores",

@@ -10,7 +10,10 @@ FAULTS = (
         module="language_model",
         before="h = x + self.attention(self.norm_1(x), is_causal=True)",
         after="h = self.norm_1(x + self.attention(x, is_causal=True))",
-        wrong="The block is the one of 2017 in place of GPT-2's.",
+        wrong=(
+            "The norm comes after the residual connection, not before "
+            "attention."
+        ),
     ),
     Fault(
         name="nothing passes by the network",

@@ -25,7 +25,7 @@ FAULTS = (
         module="layer_norm",
         before="np.sqrt(variance + EPSILON)",
         after="np.sqrt(variance) + EPSILON",
-        wrong="A row with a small variance comes out too small.",
+        wrong="A row with a small variance comes out too large.",
     ),
     Fault(
         name="normalised over positions",

@@ -94,6 +94,6 @@ FAULTS = (
         module="merge",
         before="        row_max = part.log_sum_exp[..., None]\n",
         after="        row_max = np.minimum(part.log_sum_exp, 0)[..., None]\n",
-        wrong="The outputs are averaged, whatever their log-sum-exps are.",
+        wrong="When parts are merged, a log-sum-exp above 0 counts as 0.",
     ),
 )

@@ -149,7 +149,7 @@ FAULTS = (
         kind="gradient",
         before="return weights * (d_weights - inner)",
         after="return weights * d_weights",
-        wrong="dS is P ∘ dP, as if the weights did not have to sum to 1.",
+        wrong="dS is P ∘ dP, without the row sum that is subtracted from dP.",
         report="ooples/AiDotNet.Tensors#49",
     ),
     Fault(
@@ -185,8 +185,8 @@ FAULTS = (
         before="return d_log[..., None] * weights",
         after="return d_log[..., None] + 0 * weights",
         wrong=(
-            "Every key gets the same gradient, where it should get its "
-            "weight's share."
+            "Every score gets the same gradient, where each should get "
+            "its weight."
         ),
     ),
     Fault(

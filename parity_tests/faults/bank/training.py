@@ -33,7 +33,7 @@ FAULTS = (
         module="training",
         before="right = np.count_nonzero((best == batch.targets) & asked)",
         after="right = np.sum(best == batch.ids)",
-        wrong="The accuracy counts positions that have no answer.",
+        wrong="The accuracy compares every position with its input.",
     ),
     Fault(
         name="a text goes on from its start",
@@ -41,8 +41,8 @@ FAULTS = (
         before="seen = ids[first:]",
         after="seen = ids[: model.position_embedding.shape[0]]",
         wrong=(
-            "After its length T, the model sees the same first "
-            "characters again."
+            "After its length T, the model is always given the text's "
+            "beginning."
         ),
     ),
     Fault(
@@ -50,6 +50,6 @@ FAULTS = (
         module="training",
         before='{"w_v": block.attention.w_k}',
         after='{"w_k": block.attention.w_v}',
-        wrong="Key starts as value, where query should start as key.",
+        wrong="Key starts as value, where value should start as key.",
     ),
 )

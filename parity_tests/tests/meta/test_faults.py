@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -11,17 +12,29 @@ import pytest
 from parity_tests.faults.bank import FAULTS, gradients
 from parity_tests.faults.bank import __name__ as package
 from parity_tests.faults.fault import Fault, mutated
-from parity_tests.faults.report import ENOUGH
-from parity_tests.faults.tried import is_named, tried
+from parity_tests.faults.tried import (
+    ENOUGH,
+    is_caught,
+    is_named,
+    judges_of,
+    tried,
+)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_a_fault_is_caught(fault: Fault) -> None:
     caught = tried(fault, ENOUGH)
-    assert len(caught) >= ENOUGH, f"{fault.wrong} Caught by: {caught}"
+    assert is_caught(judges_of(caught)), f"{fault.wrong} Caught by: {caught}"
     if fault.cases:
         assert all(is_named(o.check_case, fault) for o in caught), caught
+
+
+def test_who_catches_a_fault() -> None:
+    assert is_caught(Counter({"law": 2}))
+    assert is_caught(Counter({"each other": 2, "definition": 1}))
+    assert not is_caught(Counter({"law": 1}))
+    assert not is_caught(Counter({"each other": 3}))
 
 
 def test_the_bank_is_as_large_as_it_says() -> None:
