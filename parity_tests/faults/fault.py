@@ -22,6 +22,12 @@ import numpy_impl
 import torch_impl
 
 PACKAGES = {"numpy": numpy_impl, "torch": torch_impl}
+# The concepts of modules that are not one themselves.
+CONCEPT_OF = {
+    "broadcasting": "gradients",
+    "fast_scores": "fast",
+    "fast_threads": "fast",
+}
 _numbers = itertools.count()
 
 
@@ -50,6 +56,13 @@ class Fault:
     def __str__(self) -> str:
         """Return the name."""
         return self.name
+
+    @property
+    def concept(self) -> str:
+        """Return the concept whose checks are nearest: its bank's name."""
+        if self.module == "sdpa" and self.kind == "gradient":
+            return "gradients"
+        return CONCEPT_OF.get(self.module, self.module)
 
     @property
     def path(self) -> Path:

@@ -27,8 +27,11 @@ def chosen(name: str | None) -> list[Fault]:
     if not faults:
         names = [fault.name for fault in FAULTS]
         near = difflib.get_close_matches(str(name), names, n=3)
-        hint = " or ".join(map(repr, near)) or "--list shows all"
-        print(f"faults: {name!r} is no fault: {hint}?", file=sys.stderr)
+        hint = f": {' or '.join(map(repr, near))}?" if near else ""
+        print(
+            f"faults: {name!r} is no fault{hint}; --list shows all",
+            file=sys.stderr,
+        )
     return faults
 
 

@@ -18,7 +18,7 @@ ENOUGH = 2
 # The judge that asks whether the two versions agree.
 COMPARING = "each other"
 # What the whole of attention is made of: its checks see a fault in a part.
-PARTS = ("softmax", "masks", "attention", "dropout", "broadcasting")
+PARTS = ("softmax", "masks", "attention", "dropout", "sdpa", "gradients")
 JUDGES = ("closed form", "each other", "definition", "law", "SDPA")
 # Its closed forms are many, and few of them are about the numbers.
 FAST = ("definition", "law", "SDPA", "closed form", "each other")
@@ -67,7 +67,7 @@ def is_caught(judges: Counter[str]) -> bool:
 def nearest_first(fault: Fault) -> list[CheckCase]:
     """Return all checks, those first that are likely to catch the fault."""
     likely = likely_concepts(fault)
-    judges = FAST if is_fast(fault) else JUDGES
+    judges = FAST if fault.concept == "fast" else JUDGES
 
     def distance(check_case: CheckCase) -> tuple[bool, int, bool, int]:
         concept, judge = check_case.check.concept, check_case.check.judge
@@ -91,15 +91,7 @@ def is_named(check_case: CheckCase, fault: Fault) -> bool:
 
 def likely_concepts(fault: Fault) -> tuple[str, ...]:
     """Return the concepts that are likely to catch a fault, nearest first."""
+    if fault.concept not in PARTS:
+        return (fault.concept,)
     whole = "gradients" if fault.kind == "gradient" else "sdpa"
-    if fault.module == "sdpa":
-        return whole, "arguments"
-    if fault.module in PARTS:
-        return fault.module, whole, "arguments"
-    # fast has its scores and its threads in files of their own.
-    return ("fast",) if is_fast(fault) else (fault.module,)
-
-
-def is_fast(fault: Fault) -> bool:
-    """Return whether a fault is one of the tuned version."""
-    return fault.module.startswith("fast")
+    return fault.concept, whole, "arguments"
