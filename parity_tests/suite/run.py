@@ -57,7 +57,9 @@ def run(check_case: CheckCase, version: Version) -> Outcome:
         failure = explain(check_case, version.name, version.command, text)
     except Exception as error:  # a check must survive whatever a port does
         last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(last.filename).name}, line {last.lineno}"
+        # With its folder: several files have the name of a judge.
+        file = "/".join(Path(last.filename).parts[-2:])
+        where = f"{file}, line {last.lineno}"
         text = f"{type(error).__name__}: {error} ({where})"
         failure = explain(check_case, version.name, version.command, text)
     return Outcome(check_case, version.name, trial.share, failure, missing)
