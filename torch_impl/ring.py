@@ -221,7 +221,7 @@ class _RingAttention(torch.autograd.Function):
 
 
 def ring_forward(ring: Ring, shard: Shard, sight: Visibility) -> Partial:
-    """Return this rank's attention, in the dtype of computation."""
+    """Return this rank's attention, in the compute dtype."""
     key, value = shard.key, shard.value
     result = None
     for step in range(ring.size):

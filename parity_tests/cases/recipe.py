@@ -163,7 +163,7 @@ def build(case: Case) -> Inputs:
     d_output = rng.standard_normal((*table[:-1], case.value[-1]))
     d_log_sum_exp = rng.standard_normal(table[:-1])
     d_output = rounded(d_output, case.dtype)
-    # The log-sum-exp and its gradient stay in the dtype of computation.
+    # The log-sum-exp and its gradient stay in the compute dtype.
     half = case.dtype in ("float16", "bfloat16")
     wide = "float32" if half else case.dtype
     d_log_sum_exp = rounded(d_log_sum_exp, wide)

@@ -240,7 +240,7 @@ def what_comes_back_is_checked_where_it_is_written_out(trial: Trial) -> None:
         path += "_backward"
         trial.refuses(case.kind, case.text, path, **named)
         return
-    # Autograd checks what comes back itself: here the call is good.
+    # Autograd checks the upstream gradient itself: here the call is good.
     ones = np.ones((2, 6, 7, 3), dtype=F32)
     output = trial.call(path, **(good() | {"value": ones}))
     trial.within("output", output, np.ones((2, 6, 5, 3)), np.spacing(F32(4)))

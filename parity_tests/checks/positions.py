@@ -153,7 +153,7 @@ def both_versions_turn_alike(trial: Trial) -> None:
     got = trial.call(path, x, offset)
     trial.within("turned", got, trial.other.call(path, x, offset), error)
     back = gradient(trial, path, d, x, offset)
-    # The transpose of a rotation: what comes back is turned back.
+    # The transpose of a rotation rotates the gradient back.
     inverse = spelled_out(path, d, 0) * 0
     eye = np.eye(8)
     for t in range(5):
