@@ -90,8 +90,8 @@ def in_processes(
 ) -> Iterator[tuple[Fault, Counter[str]]]:
     """Yield each fault with the judges that caught it.
 
-    The expected values are computed once, before the fork, so that every
-    process has them. Without fork one process does everything.
+    For a full table the expected values are computed once, before the fork,
+    so that every process has them. Without fork one process does everything.
     """
     jobs = [(fault, full) for fault in faults]
     methods = multiprocessing.get_all_start_methods()
@@ -99,17 +99,16 @@ def in_processes(
     if "fork" not in methods or workers == 1:
         yield from map(judged, jobs)
         return
-    prepare()
+    # A process with more threads than one must not fork.
+    torch.set_num_threads(1)
+    if full:
+        prepare()
     with multiprocessing.get_context("fork").Pool(workers) as pool:
         yield from pool.imap(judged, jobs)
 
 
 def prepare() -> None:
-    """Compute the expected values that all faults are compared with.
-
-    This takes one thread: a process with more threads must not fork.
-    """
-    torch.set_num_threads(1)
+    """Compute the expected values that all faults are compared with."""
     with quiet():
         for check_case, version in standing():
             run(check_case, version)

@@ -15,7 +15,7 @@ from ..suite.versions import Version
 from .fault import copy_of
 
 # Where the functions under test of a concept stand.
-ROOMS = {"arguments": "sdpa", "gradients": "sdpa"}
+MODULES = {"arguments": "sdpa", "gradients": "sdpa"}
 CLASSES = {
     "head": ("AttentionHead",),
     "multi_head": ("MultiHeadAttention",),
@@ -47,8 +47,8 @@ def zeros(result: Any) -> Any:
     if isinstance(result, dict):
         return {name: zeros(value) for name, value in result.items()}
     # Of an object of its own making a version returns nothing.
-    own = "_impl_copy_" in type(result).__module__
-    return None if own else result
+    of_the_copy = "_impl_copy_" in type(result).__module__
+    return None if of_the_copy else result
 
 
 def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,15 +71,15 @@ def returning_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def zeroed(side: str, concept: str) -> Iterator[Version]:
     """Yield a copy of a version whose functions under test return zeros."""
-    room = ROOMS.get(concept, concept)
+    name = MODULES.get(concept, concept)
     with copy_of(side) as package:
-        module = Version(side, package).module(room)
-        for name, member in list(vars(module).items()):
-            own = getattr(member, "__module__", "") == module.__name__
-            if own and inspect.isfunction(member):
-                setattr(module, name, returning_zeros(member))
-        for name in CLASSES.get(room, ()):
-            zero_methods(getattr(module, name))
+        module = Version(side, package).module(name)
+        for function_name, member in list(vars(module).items()):
+            is_here = getattr(member, "__module__", "") == module.__name__
+            if is_here and inspect.isfunction(member):
+                setattr(module, function_name, returning_zeros(member))
+        for class_name in CLASSES.get(name, ()):
+            zero_methods(getattr(module, class_name))
         yield Version(side, package)
 
 
