@@ -19,6 +19,7 @@ import pytest
 import numpy_impl
 import torch_impl
 from attention_twice.sources import definitions, parsed, path_of
+from parity_tests.suite.register import CONCEPTS
 
 # A module that one side alone has: a tuned version, which need not be read.
 TUNED = {"fast", "fast_scores", "fast_threads"}
@@ -177,3 +178,11 @@ def test_every_public_name_is_exported(package: ModuleType) -> None:
         assert inspect.ismodule(getattr(package, name)) or callable(
             getattr(package, name)
         )
+
+
+def test_the_suite_goes_through_the_modules_in_their_order() -> None:
+    read = [name for name in numpy_impl.__all__ if name in CONCEPTS]
+    assert read == [name for name in CONCEPTS if name in read]
+    # What one side alone has, and the gradients, which are everywhere.
+    assert set(CONCEPTS) - {*read} == {"fast", "gradients"}
+    assert {*MODULES} - {*read} == {"__init__", "arrays", "broadcasting"}
