@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import dis
 import importlib
 import re
 from collections import Counter
 from dataclasses import replace
+from types import CodeType
 
 import pytest
 
@@ -80,3 +83,23 @@ def test_the_error_shows_the_nearest_text_there_is() -> None:
 def test_a_text_that_stands_there_twice_is_an_error() -> None:
     with pytest.raises(ValueError, match="Add the lines around it"):
         mutated(replace(STALE, before="exponentials"))
+
+
+def names(code: CodeType, *operations: str) -> set[str]:
+    """Return the names that some operations of a module's code have."""
+    found = {
+        str(one.argval)
+        for one in dis.get_instructions(code)
+        if one.opname in operations
+    }
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return found.union(*(names(part, *operations) for part in inner))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_a_fault_names_only_what_is_there(fault: Fault) -> None:
+    # A NameError would be caught everywhere, and show nothing of the suite.
+    code = compile(mutated(fault), str(fault.path), "exec")
+    there = names(code, "STORE_NAME", "STORE_GLOBAL") | set(dir(builtins))
+    missing = names(code, "LOAD_NAME", "LOAD_GLOBAL") - there
+    assert missing <= {"__name__", "__annotations__"}, missing
