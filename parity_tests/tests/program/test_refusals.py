@@ -162,8 +162,8 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("command", "status", "prints"),
     [
-        ("quiz <&-", 0, True),
-        ("quiz >&-", 0, False),
+        ("quiz --impl numpy <&-", 0, True),
+        ("quiz --impl numpy >&-", 0, False),
         ("quiz 2>&-", 0, True),
         ("quiz <&- >&- 2>&-", 0, False),
         ("--impl jax 2>&-", 2, False),
@@ -178,7 +178,7 @@ def test_closed_streams(command: str, status: int, prints: bool) -> None:
 @pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="this system has no full device"
 )
-@pytest.mark.parametrize("command", ["quiz", "--help"])
+@pytest.mark.parametrize("command", ["quiz --impl numpy", "--help"])
 def test_an_output_that_is_full(command: str) -> None:
     done = shell(f"{command} >/dev/full")
     assert done.returncode == 1
