@@ -11,7 +11,7 @@ from ..cases.recipe import Case, build
 from ..cases.table import BY_NAME
 from ..judges import definition
 from ..judges import flash_attention as judged
-from ..judges.control import trivial
+from ..judges.control import controlled, trivial
 from ..judges.one_over_seen import STRUCTURAL, within_one_over_seen
 from ..judges.small_tiles import (
     GRADIENT,
@@ -55,19 +55,20 @@ def plain(case: Case) -> bool:
 @check("flash", "definition", [case for case in TILED if plain(case)])
 def online_softmax_alone_is_the_definitions(trial: Trial) -> None:
     """The algorithm without masks, groups and half types."""
-    case, version = trial.case, trial.version
-    inputs = build(case)
-    arrays = [
-        version.array(getattr(inputs, name))
-        for name in ("query", "key", "value")
-    ]
-    with tiles(version):
-        result = version.function("flash.online_attention")(*arrays)
-    exact, bound = definition.forward(case), errors(case)
-    for name, got in version.numpy(result).items():
-        nearest, missing = exact[name]
-        error = spread(bound[name], nearest)
-        trial.within(name, got, nearest, error, missing)
+    version = trial.version
+    for case in controlled(trial.case):
+        inputs = build(case)
+        arrays = [
+            version.array(getattr(inputs, name))
+            for name in ("query", "key", "value")
+        ]
+        with tiles(version):
+            result = version.function("flash.online_attention")(*arrays)
+        exact, bound = definition.forward(case), errors(case)
+        for name, got in version.numpy(result).items():
+            nearest, missing = exact[name]
+            error = spread(bound[name], nearest)
+            trial.within(name, got, nearest, error, missing)
 
 
 FEW = [
