@@ -80,7 +80,7 @@ scale = 1.0
         wrong="dP is computed from the rows of dO in reverse order.",
     ),
     Fault(
-        name="query and key exchanged on the way back",
+        name="query and key exchanged in the backward pass",
         module="attention",
         kind="gradient",
         before="d_key = scale * (d_scores.mT @ query)",

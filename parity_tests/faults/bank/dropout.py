@@ -52,7 +52,7 @@ FAULTS = (
         wrong="A dropped NaN is multiplied by 0, which is still NaN.",
     ),
     Fault(
-        name="dropout without its rescaling on the way back",
+        name="dropout without its rescaling in the backward pass",
         module="dropout",
         kind="gradient",
         before="return dropout(d_dropped, dropout_p, dropout_mask)",

@@ -154,7 +154,7 @@ value_tile = repeat_heads(value_tile, heads(query))
         wrong="The gradient of the log-sum-exp has the wrong sign.",
     ),
     Fault(
-        name="weights are not divided on the way back",
+        name="weights are not divided in the backward pass",
         module="flash",
         kind="gradient",
         before="weights = exponentials / row_sum",
@@ -162,7 +162,7 @@ value_tile = repeat_heads(value_tile, heads(query))
         wrong="The exponentials are not divided by the row sum.",
     ),
     Fault(
-        name="masked weights on the way back",
+        name="masked weights in the backward pass",
         module="flash",
         kind="gradient",
         before="np.exp(steps.masked_scores - finite(upstream.row_max))",
@@ -187,7 +187,7 @@ value_tile = repeat_heads(value_tile, heads(query))
         wrong="The gradients of the tiles of queries are not summed.",
     ),
     Fault(
-        name="the cap is forgotten on the way back",
+        name="the cap is forgotten in the backward pass",
         module="flash",
         kind="gradient",
         before=(
@@ -199,7 +199,7 @@ value_tile = repeat_heads(value_tile, heads(query))
         wrong="The gradient lacks the derivative of tanh.",
     ),
     Fault(
-        name="the cap is forgotten on the way back, in torch",
+        name="the cap is forgotten in the backward pass, in torch",
         module="flash",
         side="torch",
         kind="gradient",

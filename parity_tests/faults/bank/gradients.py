@@ -25,7 +25,7 @@ FAULTS = (
         wrong="A value gets a gradient from weights that were dropped.",
     ),
     Fault(
-        name="dropout forgotten on the way back",
+        name="dropout forgotten in the backward pass",
         module="sdpa",
         kind="gradient",
         before="""\

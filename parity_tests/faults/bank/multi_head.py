@@ -122,7 +122,7 @@ db = None if b is None else broadcast_backward(
         wrong="The gradient of W_o mixes heads and positions.",
     ),
     Fault(
-        name="a layer's own scale is lost on the way back",
+        name="a layer's own scale is lost in the backward pass",
         module="multi_head",
         kind="gradient",
         before="d_heads, steps, query, key, value, options",
