@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 
 from parity_tests.__main__ import parser
+from parity_tests.cases import table
 from parity_tests.checks import chosen
 from parity_tests.faults.bank import FAULTS
 
@@ -100,9 +101,17 @@ def test_what_the_page_shows_is_in_the_suite() -> None:
         re.sub(r"^ +", "", path.read_text(encoding="utf-8"), flags=re.M)
         for path in (ROOT / "parity_tests").rglob("*.py")
     )
-    assert len(examples) == 3
+    assert len(examples) == 4
     for code in examples:
         assert re.sub(r"^ +", "", code.strip(), flags=re.M) in suite, code
+
+
+def test_the_generators_of_cases_are_there() -> None:
+    (line,) = re.findall(r"Choose a generator: (.*)", text("CONTRIBUTING.md"))
+    names = re.findall(r"`(\w+)`", line)
+    assert names
+    for name in names:
+        assert callable(getattr(table, name, None)), name
 
 
 def test_what_was_renamed_has_its_new_name() -> None:
