@@ -226,14 +226,13 @@ def row_of_tiles(
     rows: slice,
 ) -> Forward:
     """Return the attention of some of the queries over all keys."""
-    query_tile = upcast(query[..., rows, :])
+    H, query_tile = heads(query), upcast(query[..., rows, :])
     sums = empty_sums(query_tile, value)
     for columns in tiles_in_sight(sight, rows, key.shape[-2], KEYS):
-        key_tile = upcast(key[..., columns, :])
-        value_tile = upcast(value[..., columns, :])
+        key_tile = repeat_heads(upcast(key[..., columns, :]), H)
         steps = tile_steps(query_tile, key_tile, sight, rows, columns)
         if steps is not None:
-            value_tile = repeat_heads(value_tile, heads(query))
+            value_tile = repeat_heads(upcast(value[..., columns, :]), H)
             part = partial_sums(steps.masked_scores, value_tile)
             sums = combine(sums, part)
     output, lse = normalize(sums)
@@ -256,13 +255,12 @@ def tile_steps(
 ) -> TileSteps | None:
     """Return the scores of a tile; None if no query sees any key of it.
 
-    query is (..., H, L, D) and key (..., G, S, D), both of the tile alone.
+    query is (..., H, L, D) and key (..., H, S, D), both of the tile alone.
     """
     options = sight.options
     mask = mask_of_tile(options.attn_mask, rows, columns)
     if is_empty(sight, mask, rows, columns):
         return None
-    key = repeat_heads(key, heads(query))
     scores = scaled_scores(query, key, options.scale)
     capped_scores = cap_scores(scores, options.soft_cap)
     allowed = allowed_keys_of_tile(sight, rows, columns)
@@ -377,6 +375,8 @@ def flash_backward(
         value_tile = upcast(value[..., columns, :])
         d_key.append(torch.zeros_like(key_tile))
         d_value.append(torch.zeros_like(value_tile))
+        key_tile = repeat_heads(key_tile, heads(query))
+        value_tile = repeat_heads(value_tile, heads(query))
         for number, rows in enumerate(all_rows):
             query_tile = upcast(query[..., rows, :])
             steps = tile_steps(query_tile, key_tile, sight, rows, columns)
@@ -392,8 +392,12 @@ def flash_backward(
                 sight.options,
             )
             d_query[number] = d_query[number] + parts[0]
-            d_key[-1] = d_key[-1] + parts[1]
-            d_value[-1] = d_value[-1] + parts[2]
+            d_key[-1] = d_key[-1] + repeat_heads_backward(
+                parts[1], d_key[-1].shape
+            )
+            d_value[-1] = d_value[-1] + repeat_heads_backward(
+                parts[2], d_value[-1].shape
+            )
     return (
         cast(torch.cat(d_query, dim=-2), query),
         cast(torch.cat(d_key, dim=-2), key),
@@ -414,30 +418,20 @@ def tile_backward(
     P = exp(S - m) / l, dV = Pᵀ dO, dP = dO Vᵀ, dS = P ∘ (dP - delta),
     dQ = scale · dS K, dK = scale · dSᵀ Q.
     """
-    H, scale = heads(query), scale_of(query, options.scale)
+    scale = scale_of(query, options.scale)
     exponentials = torch.exp(steps.masked_scores - finite(upstream.row_max))
     row_sum = torch.where(upstream.row_sum == 0, 1.0, upstream.row_sum)
     weights = exponentials / row_sum
     d_value = weights.mT @ upstream.d_output
-    d_weights = upstream.d_output @ repeat_heads(value, H).mT
+    d_weights = upstream.d_output @ value.mT
     d_masked = weights * (d_weights - upstream.delta)
     d_scores = cap_scores_backward(
         d_masked, steps.capped_scores, options.soft_cap
     )
-    d_query = scale * (d_scores @ repeat_heads(key, H))
+    d_query = scale * (d_scores @ key)
     d_key = scale * (d_scores.mT @ query)
     return (
         broadcast_backward(d_query, query.shape),
-        summed_to(d_key, key),
-        summed_to(d_value, value),
+        broadcast_backward(d_key, key.shape),
+        broadcast_backward(d_value, value.shape),
     )
-
-
-def summed_to(gradient: Array, like: Array) -> Array:
-    """Return the gradient of key or value, in its shape (..., G, S, D).
-
-    It sums over each group of heads, and over what was broadcast.
-    """
-    repeated = repeat_heads(like, heads(gradient))
-    gradient = broadcast_backward(gradient, repeated.shape)
-    return repeat_heads_backward(gradient, like.shape)

@@ -122,9 +122,9 @@ FAULTS = (
         name="half types are summed in half types",
         module="flash",
         side="torch",
-        before="value_tile = repeat_heads(value_tile, heads(query))",
+        before="value_tile = repeat_heads(upcast(value[..., columns, :]), H)",
         after="""\
-value_tile = repeat_heads(value_tile, heads(query))
+value_tile = repeat_heads(upcast(value[..., columns, :]), H)
             if value.dtype.itemsize == 2:
                 value_tile = value_tile * (1 + 2**-9)""",
         wrong="Values of a half type come out a little too large.",
@@ -182,8 +182,8 @@ value_tile = repeat_heads(value_tile, heads(query))
         name="key learns from the last row of tiles alone",
         module="flash",
         kind="gradient",
-        before="d_key[-1] = d_key[-1] + parts[1]",
-        after="d_key[-1] = parts[1]",
+        before="d_key[-1] = d_key[-1] + repeat_heads_backward(",
+        after="d_key[-1] = repeat_heads_backward(",
         wrong="The gradients of the tiles of queries are not summed.",
     ),
     Fault(
@@ -216,12 +216,16 @@ value_tile = repeat_heads(value_tile, heads(query))
         module="flash",
         side="torch",
         kind="gradient",
-        before="    return repeat_heads_backward(gradient, like.shape)\n",
-        after=(
-            "    if gradient.shape == like.shape:\n"
-            "        return gradient\n"
-            "    return gradient.unflatten(-3, (-1, like.shape[-3])).sum(-4)\n"
-        ),
+        before="""\
+repeat_heads_backward(
+                parts[1], d_key[-1].shape
+            )""",
+        after="""\
+(
+                parts[1]
+                if parts[1].shape == d_key[-1].shape
+                else parts[1].unflatten(-3, (-1, d_key[-1].shape[-3])).sum(-4)
+            )""",
         wrong="A key head gets the gradients of other query heads.",
     ),
     Fault(
